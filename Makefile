@@ -1,0 +1,52 @@
+# Two commands do everything: `make book` and `make test`. `make help` lists the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+BROWSER_READY := .venv/browser-ready
+BOOK := $(BIN)/jupyter-book build . --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help book test rerun serve lint bench browser clean
+
+help:  ## list these targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+book: $(READY)  ## build the book into _build/html
+	$(BOOK)
+	@echo "The book is built: open _build/html/index.html in a browser, or run 'make serve'."
+
+test: $(READY)  ## unit tests, every notebook re-run and compared, the book with warnings as errors
+	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered --cov-fail-under=95
+	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
+	  --nbval-sanitize-with tests/nbval_sanitize.cfg -n 2 --dist loadscope notebooks
+	$(BOOK) --all -W -n --keep-going
+
+rerun: $(READY)  ## re-execute the notebooks in place (look at the difference before you commit it)
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+	  --ExecutePreprocessor.record_timing=False notebooks/*.ipynb
+
+serve: book  ## show the book at http://127.0.0.1:8000
+	$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory _build/html
+
+lint: $(READY)  ## ruff: style and common mistakes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: $(READY)  ## timings, as ratios within one run
+	for script in tests/bench/*.py; do $(BIN)/python $$script || exit 1; done
+
+browser: book $(BROWSER_READY)  ## look at every page in headless Chromium (must be installed)
+	$(BIN)/pytest -m browser tests/browser
+
+clean:  ## remove the environment and everything built
+	rm -rf .venv _build .pytest_cache .hypothesis .ruff_cache .coverage
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 10) <= v <= (3, 12) or sys.exit("Python 3.10, 3.11 or 3.12 is needed, this is %d.%d: name one with make PYTHON=python3.11" % v)'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[torch,book,test]'
+	@touch $(READY)
+
+$(BROWSER_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser]'
+	@touch $(BROWSER_READY)

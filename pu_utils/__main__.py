@@ -1,0 +1,31 @@
+"""The command line: ``python -m pu_utils COMMAND``."""
+
+import argparse
+import sys
+
+from pu_utils.repository import set_repository
+
+
+def main(argv=None):
+    """Run one command; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m pu_utils")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    set_repo = commands.add_parser("set-repo", help="write the repository's address everywhere")
+    set_repo.add_argument("url", help="https://github.com/OWNER/NAME")
+    set_repo.set_defaults(run=_set_repo)
+    arguments = parser.parse_args(argv)
+    try:
+        return arguments.run(arguments)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def _set_repo(arguments):
+    for path in set_repository(arguments.url):
+        print(f"changed {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

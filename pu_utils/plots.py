@@ -1,0 +1,171 @@
+"""Every figure of the book as one function: numbers in, a matplotlib figure out."""
+
+from contextlib import contextmanager
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+# One colour per meaning in the whole book, told apart by every kind of colour vision (Okabe, Ito).
+X_ONLY = "#0072B2"
+AUGMENTED = "#D55E00"
+LABELLED = "#009E73"
+POSITIVE = "#E69F00"
+NEGATIVE = "#999999"
+STYLE = {
+    "figure.dpi": 130,
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "lines.linewidth": 2,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "figure.constrained_layout.use": True,
+}
+
+
+@contextmanager
+def _figure(*args, **kwargs):
+    """A figure and its axes in the book's style, closed so that a notebook shows it once."""
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(*args, **kwargs)
+        yield figure, axes
+        plt.close(figure)
+
+
+def patients_by_age(age, y, s):
+    """Counts of labelled, silent and healthy patients per five years of age.
+
+    Parameters
+    ----------
+    age, y, s : arrays
+        One entry per patient: age in years, class (0 or 1), label status (0 or 1).
+    """
+    groups = {
+        "healthy (Y=0, S=0)": (y == 0, NEGATIVE, ""),
+        "silent (Y=1, S=0)": ((y == 1) & (s == 0), POSITIVE, "//"),
+        "reported (Y=1, S=1)": (s == 1, LABELLED, ".."),
+    }
+    with _figure(figsize=(7, 3.4)) as (figure, axes):
+        _, _, bars = axes.hist(
+            [age[rows] for rows, _, _ in groups.values()],
+            bins=np.arange(20, 95, 5),
+            stacked=True,
+            color=[colour for _, colour, _ in groups.values()],
+            label=list(groups),
+            edgecolor="white",
+        )
+        for container, (_, _, hatch) in zip(bars, groups.values(), strict=True):
+            for bar in container:
+                bar.set_hatch(hatch)
+        axes.set(xlabel="age", ylabel="patients")
+        axes.legend(reverse=True)
+    return figure
+
+
+def two_thresholds(x, y, s, xlabel="x"):
+    """The curve y(x), both thresholds, and the stretch of x on which the rules disagree.
+
+    Parameters
+    ----------
+    x, y, s : arrays
+        A grid of x and the two posteriors on it.
+    """
+    threshold = (1 + s) / 2
+    with _figure(figsize=(7, 3.8)) as (figure, axes):
+        axes.plot(x, y, color="black", label="y(x), posterior of class 1")
+        axes.plot(x, s, color=LABELLED, ls="-.", label="s(x), probability of a label")
+        axes.axhline(0.5, color=X_ONLY, ls="--", label="1/2, threshold of the x-only rule")
+        axes.plot(x, threshold, color=AUGMENTED, ls=":", label="(1+s(x))/2, augmented threshold")
+        differ = (y > 0.5) & (y <= threshold)
+        axes.fill_between(x, 0, 1, where=differ, color=AUGMENTED, alpha=0.15)
+        axes.text(x[differ].mean(), 0.03, "rules\ndisagree", ha="center", color=AUGMENTED)
+        axes.set(xlabel=xlabel, ylabel="probability", ylim=(0, 1), xlim=(x[0], x[-1]))
+        axes.legend(loc="upper left")
+    return figure
+
+
+def excess_risk_and_bounds(a, total, label_part, lower, upper):
+    """Excess risk between its bounds, as the sum of its two parts, against a cut-off a.
+
+    Parameters
+    ----------
+    a, total, label_part, lower, upper : arrays
+        The grid of a, and the members of :class:`pu_utils.risk.ExcessRisk` on it.
+    """
+    with _figure(figsize=(7, 3.8)) as (figure, axes):
+        axes.fill_between(a, 0, label_part, color=LABELLED, alpha=0.35, label="label part")
+        axes.fill_between(
+            a, label_part, total, color=AUGMENTED, alpha=0.35, hatch="//", label="threshold part"
+        )
+        axes.plot(a, total, color="black", label=r"excess risk $\Delta(d_B)$")
+        axes.plot(a, upper, color=X_ONLY, ls="--", label="upper bound P(S=1)")
+        axes.plot(a, lower, color=LABELLED, ls=":", label="lower bound E[s 1{y<1/2}]")
+        axes.set(xlabel="a: every positive with x > a is labelled", ylabel="probability of error")
+        axes.legend()
+    return figure
+
+
+def augmented_posteriors(x, curves, marked):
+    """Augmented posteriors of unlabelled rows for several slopes of the propensity (Figure 1).
+
+    Parameters
+    ----------
+    x : array
+        The grid of x.
+    curves : dict
+        Label of each curve and its values on the grid.
+    marked : dict
+        Label and x where that curve crosses 1/2.
+    """
+    styles = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))]
+    colours = plt.get_cmap("viridis")(np.linspace(0, 0.85, len(curves)))
+    with _figure(figsize=(7, 3.8)) as (figure, axes):
+        for (label, values), style, colour in zip(curves.items(), styles, colours, strict=False):
+            axes.plot(x, values, ls=style, color=colour, label=label)
+            if label in marked:
+                axes.plot(marked[label], 0.5, "o", color=colour)
+        axes.axhline(0.5, color=AUGMENTED, lw=1)
+        axes.set(xlabel="x", ylabel=r"$\tilde y(x, 0)$", ylim=(0, 1), xlim=(x[0], x[-1]))
+        axes.legend()
+    return figure
+
+
+def risks_by_slope(beta, risks):
+    """Bayes risks against the slope of the propensity.
+
+    Parameters
+    ----------
+    beta : array
+        The grid of slopes.
+    risks : dict
+        Label of each curve and its values; the first is drawn dashed.
+    """
+    with _figure(figsize=(7, 3.2)) as (figure, axes):
+        styles = [(X_ONLY, "--"), (AUGMENTED, "-"), ("black", ":")]
+        for (label, values), (colour, style) in zip(risks.items(), styles, strict=True):
+            axes.plot(beta, np.broadcast_to(values, beta.shape), color=colour, ls=style, label=label)
+        axes.set(xlabel=r"$\beta$", ylabel="probability of error", ylim=(0, None))
+        axes.legend()
+    return figure
+
+
+def excess_heat_map(alpha, beta, excess):
+    """Excess risk over the slopes of class posterior and propensity, with the diagonal.
+
+    Parameters
+    ----------
+    alpha, beta : arrays
+        The grids of slopes.
+    excess : array
+        Excess risk, one row per beta and one column per alpha.
+    """
+    with _figure(figsize=(6, 4.4)) as (figure, axes):
+        axes.grid(False)
+        image = axes.pcolormesh(alpha, beta, excess, cmap="cividis", shading="gouraud")
+        axes.contour(alpha, beta, excess, colors="white", linewidths=0.6)
+        axes.plot([0, min(alpha[-1], beta[-1])], [0, min(alpha[-1], beta[-1])], "w--", lw=1)
+        axes.set(xlabel=r"$\alpha$, slope of $y$", ylabel=r"$\beta$, slope of $e$")
+        figure.colorbar(image, label=r"excess risk $\Delta(d_B)$")
+    return figure
