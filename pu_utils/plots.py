@@ -60,7 +60,7 @@ def patients_by_age(age, y, s):
             for bar in container:
                 bar.set_hatch(hatch)
         axes.set(xlabel="age", ylabel="patients")
-        axes.legend(reverse=True)
+        axes.legend(reverse=True, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
     return figure
 
 
@@ -145,7 +145,9 @@ def risks_by_slope(beta, risks):
     with _figure(figsize=(7, 3.2)) as (figure, axes):
         styles = [(X_ONLY, "--"), (AUGMENTED, "-"), ("black", ":")]
         for (label, values), (colour, style) in zip(risks.items(), styles, strict=True):
-            axes.plot(beta, np.broadcast_to(values, beta.shape), color=colour, ls=style, label=label)
+            axes.plot(
+                beta, np.broadcast_to(values, beta.shape), color=colour, ls=style, label=label
+            )
         axes.set(xlabel=r"$\beta$", ylabel="probability of error", ylim=(0, None))
         axes.legend()
     return figure

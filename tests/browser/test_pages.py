@@ -1,0 +1,157 @@
+"""Every page of the built book, as a reader's browser shows it: desktop and telephone."""
+
+import functools
+import shutil
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+HTML = Path(__file__).parents[2] / "_build" / "html"
+READERS = {1400: "light", 390: "dark"}  # width of the window and colour scheme
+# Pages made by Sphinx for its own ends (source views, indices), not written by the project.
+GENERATED = ("_modules/", "_static/", "genindex", "search", "prf-prf", "py-modindex")
+# Markup of docutils, not of the project: the bibliography's list holds entries of another role.
+NOT_OURS = [[".citation-list"]]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+RAW_MATHEMATICS = r"""
+() => {
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (node.parentElement.closest("pre, code, script, style, mjx-container")) continue;
+    if (/\$[^$]+\$|\\\(|\\\[|\\begin\{/.test(node.data)) found.push(node.data.trim());
+  }
+  return found;
+}
+"""
+TOO_WIDE = """
+() => document.documentElement.scrollWidth - document.documentElement.clientWidth
+"""
+IMAGES = """
+() => [...document.querySelectorAll("main article img")].map(
+  image => ({src: image.getAttribute("src"), alt: image.alt, loaded: image.naturalWidth > 0}))
+"""
+
+
+def pages():
+    """The pages that the project wrote, relative to the built book."""
+    every = (path.relative_to(HTML).as_posix() for path in HTML.rglob("*.html"))
+    return sorted(page for page in every if not page.startswith(GENERATED))
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serve files without a line per request."""
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Address of a local server for the built book."""
+    handler = functools.partial(QuietHandler, directory=HTML)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    executable = next(filter(None, map(shutil.which, names)), None)
+    assert executable, "install Chromium (Debian: apt-get install chromium) or Chrome"
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open a page at a width; returns it with everything that went wrong while loading."""
+    contexts = []
+
+    def open_page(name, width):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=READERS[width]
+        )
+        contexts.append(context)
+        page, troubles = context.new_page(), []
+        page.on("console", lambda m: m.type == "error" and troubles.append(f"console: {m.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"script: {error}"))
+        page.on("requestfailed", lambda r: troubles.append(f"failed: {r.url}"))
+        page.on(
+            "request",
+            lambda r: (
+                r.url.startswith((address, "data:", "blob:"))
+                or troubles.append(f"external: {r.url}")
+            ),
+        )
+        page.on("response", lambda r: r.status >= 400 and troubles.append(f"{r.status}: {r.url}"))
+        page.goto(f"{address}/{name}", wait_until="networkidle")
+        page.evaluate("() => window.MathJax?.startup?.promise")
+        return page, troubles
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def test_the_book_is_built():
+    """There is something to look at."""
+    assert "index.html" in pages(), "run `make book` first"
+    assert len(pages()) >= 9
+
+
+def serious_violations(page):
+    """What axe finds serious in the article: rule, and the markup that breaks it."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    report = Axe().run(page, context={"include": [["main article"]], "exclude": NOT_OURS})
+    return [
+        (violation["id"], [node["html"][:120] for node in violation["nodes"]])
+        for violation in report.response["violations"]
+        if violation["impact"] in {"serious", "critical"}
+    ]
+
+
+@pytest.mark.parametrize("width", READERS)
+@pytest.mark.parametrize("name", pages())
+def test_page(name, width, visit):
+    """No error, nothing from outside, formulas typeset, figures described, nothing overflows."""
+    page, troubles = visit(name, width)
+    assert troubles == []
+    assert page.evaluate(RAW_MATHEMATICS) == []
+    assert page.locator(".math").count() <= page.locator("mjx-container").count()
+    for image in page.evaluate(IMAGES):
+        assert image["loaded"], image
+        assert len(image["alt"]) > 20, f"{image['src']} does not say what it shows"
+    assert page.evaluate(TOO_WIDE) <= 0, "the page scrolls sideways"
+    assert serious_violations(page) == []
+
+
+def test_launch_button_opens_the_same_file(visit):
+    """The rocket button's Colab link is the badge's."""
+    for name in (page for page in pages() if page.startswith("notebooks/")):
+        page, _ = visit(name, 1400)
+        links = page.locator("a[href*='colab.research.google.com']").evaluate_all(
+            "links => links.map(link => link.href)"
+        )
+        notebook = Path(name).with_suffix(".ipynb").as_posix()
+        assert any(link.endswith(f"/blob/main/{notebook}") for link in links), links

@@ -1,0 +1,64 @@
+"""Each figure draws what it is given, once, in the book's style."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from pu_utils import plots
+
+x = np.linspace(-3, 3, 61)
+y = 1 / (1 + np.exp(-x))
+
+
+def lines(figure):
+    """Labels and y-values of the lines in the first axes."""
+    return {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
+
+
+@pytest.fixture(autouse=True)
+def no_figure_left_open():
+    """A figure left open would be shown twice in a notebook."""
+    yield
+    assert plt.get_fignums() == []
+
+
+def test_patients_by_age_counts_everyone_once():
+    """The bars of the three groups add up to all patients."""
+    age = np.array([30, 40, 50, 60, 70])
+    figure = plots.patients_by_age(age, np.array([0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1]))
+    assert sum(bar.get_height() for bar in figure.axes[0].patches) == 2 + 1 + 2
+
+
+def test_two_thresholds_shades_the_disagreement():
+    """The shaded stretch is where y lies between 1/2 and (1+s)/2."""
+    figure = plots.two_thresholds(x, y, 0.5 * y)
+    (shaded,) = figure.axes[0].collections
+    shaded_x = shaded.get_paths()[0].vertices[:, 0]
+    differ = x[(y > 0.5) & (y <= (1 + 0.5 * y) / 2)]
+    assert (shaded_x.min(), shaded_x.max()) == pytest.approx((differ.min(), differ.max()))
+
+
+def test_excess_risk_and_bounds_draws_total_and_bounds():
+    """The three curves are the total and the two bounds."""
+    figure = plots.excess_risk_and_bounds(x, 0.3 * y, 0.1 * y, 0.1 * y, y)
+    drawn = list(lines(figure).values())
+    assert [curve[-1] for curve in drawn] == pytest.approx([0.3 * y[-1], y[-1], 0.1 * y[-1]])
+
+
+def test_augmented_posteriors_marks_the_crossings():
+    """Each marked curve has a dot at height 1/2."""
+    figure = plots.augmented_posteriors(x, {"a": y, "b": y / 3}, {"a": 0.0})
+    dots = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+    assert [(float(dot.get_xdata()[0]), float(dot.get_ydata()[0])) for dot in dots] == [(0.0, 0.5)]
+
+
+def test_risks_by_slope_accepts_a_constant():
+    """A constant risk is drawn as a horizontal line."""
+    figure = plots.risks_by_slope(x, {"constant": 0.3, "b": y, "c": 1 - y})
+    assert set(lines(figure)["constant"]) == {0.3}
+
+
+def test_excess_heat_map_has_a_colour_scale():
+    """The heat map comes with its scale."""
+    figure = plots.excess_heat_map(x + 3, x + 3, np.outer(y, y))
+    assert [axes.get_ylabel() for axes in figure.axes][1].startswith("excess risk")

@@ -1,0 +1,238 @@
+"""The repository keeps its promises: pins agree, notebooks are recorded, addresses are in step."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from pu_utils.__main__ import main
+from pu_utils.repository import repository_url, set_repository
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PYTHONS = ("3.10", "3.11", "3.12")
+NEW_ADDRESS = "https://github.com/someone/their-book"
+
+
+def notebook(path):
+    """A notebook as a dictionary."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def source(cell):
+    """A cell's text."""
+    return "".join(cell["source"])
+
+
+def each_notebook(test):
+    """Run a test once per notebook."""
+    return pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)(test)
+
+
+# Pins
+
+
+@pytest.fixture(scope="module")
+def project():
+    """The [project] table of pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+@pytest.fixture(scope="module")
+def requirements(project):
+    """Every requirement of the package and its extras."""
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    return [Requirement(line) for group in groups for line in group]
+
+
+def pins(python):
+    """Name and version of each pin in constraints.txt that applies to a Python version."""
+    environment = default_environment() | {"python_version": python}
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    parsed = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {
+        canonicalize_name(pin.name): str(pin.specifier).removeprefix("==")
+        for pin in parsed
+        if pin.marker is None or pin.marker.evaluate(environment)
+    }
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_constraints_pin_every_requirement(python, requirements):
+    """Each requirement of pyproject.toml has one exact pin that satisfies it, for each Python."""
+    pinned = pins(python)
+    for requirement in requirements:
+        version = pinned.get(canonicalize_name(requirement.name))
+        assert version is not None, f"constraints.txt does not pin {requirement.name}"
+        assert requirement.specifier.contains(version), f"{requirement} excludes {version}"
+
+
+def test_environment_yml_repeats_the_pins(project, requirements):
+    """environment.yml lists the requirements of pyproject.toml with the pins of constraints.txt."""
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    (python,) = (d.split("=")[1] for d in environment if str(d).startswith("python="))
+    (pip,) = (d["pip"] for d in environment if isinstance(d, dict))
+    listed = dict(line.split("==") for line in pip if "==" in line)
+    wanted = {canonicalize_name(r.name) for r in requirements}
+    assert listed == {name: version for name, version in pins(python).items() if name in wanted}
+    assert "--constraint constraints.txt" in pip and "--editable ." in pip
+    assert python in PYTHONS and Requirement(f"p{project['requires-python']}").specifier.contains(
+        python
+    )
+
+
+def test_torch_stays_optional(project):
+    """Colab keeps its own torch: it is no requirement of the bare package."""
+    assert not any(Requirement(line).name == "torch" for line in project["dependencies"])
+    assert any("torch" in line for line in project["optional-dependencies"]["torch"])
+
+
+# Notebooks
+
+
+@each_notebook
+def test_notebook_is_recorded_in_order(path):
+    """Strict nbval compares nothing in a cell that was not run: each must be, in order."""
+    code = [cell for cell in notebook(path)["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    outputs = [output for cell in code for output in cell["outputs"]]
+    assert not [output for output in outputs if output["output_type"] == "error"]
+
+
+@each_notebook
+def test_notebook_opens_with_badge_and_boot_cell(path):
+    """The first two cells open and prepare Colab, and only the boot cell escapes comparison."""
+    badge, boot, *rest = notebook(path)["cells"]
+    slug = repository_url(ROOT).removeprefix("https://github.com/")
+    colab = f"https://colab.research.google.com/github/{slug}/blob/main/notebooks/{path.name}"
+    assert f"]({colab})" in source(badge) and badge["metadata"]["tags"] == ["remove-cell"]
+    assert 'if "google.colab" in sys.modules' in source(boot)
+    assert f"{repository_url(ROOT)} " in source(boot)
+    assert boot["metadata"]["tags"] == ["remove-cell", "nbval-ignore-output"]
+    tags = {tag for cell in rest for tag in cell["metadata"].get("tags", [])}
+    assert not {tag for tag in tags if "nbval" in tag}
+
+
+@each_notebook
+def test_figures_have_caption_and_alternative_text(path):
+    """Each cell that shows a figure says in words what it shows."""
+    for cell in notebook(path)["cells"]:
+        if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
+            described = cell["metadata"]["mystnb"]
+            assert len(described["image"]["alt"]) > 60
+            assert described["figure"]["caption"] and described["figure"]["name"]
+
+
+def test_every_notebook_is_in_the_book():
+    """The table of contents lists each notebook once."""
+    listed = re.findall(r"file: notebooks/(\S+)", (ROOT / "_toc.yml").read_text())
+    assert sorted(listed) == [path.stem for path in NOTEBOOKS]
+
+
+def run_nbval(path):
+    """Exit status and output of strict nbval on one notebook, as `make test` calls it."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--nbval"]
+    command += ["--nbval-current-env", "--nbval-sanitize-with"]
+    command += [str(ROOT / "tests" / "nbval_sanitize.cfg"), str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def test_a_changed_result_fails(tmp_path):
+    """nbval passes a notebook as it is, and fails it when one printed digit is changed."""
+    original = ROOT / "notebooks" / "02_theorem_1.ipynb"
+    copy = tmp_path / "changed.ipynb"
+    text = original.read_text(encoding="utf-8")
+    printed = "risk on S=0: 1/3;"
+    assert text.count(printed) == 1
+    shutil.copy(original, copy)
+    status, output = run_nbval(copy)
+    assert status == 0, output
+    copy.write_text(text.replace(printed, "risk on S=0: 1/4;"), encoding="utf-8")
+    status, output = run_nbval(copy)
+    assert status == 1 and "mismatch" in output
+
+
+# Addresses
+
+
+@pytest.fixture
+def copied_repository(tmp_path):
+    """The files that hold the repository's address."""
+    for pattern in ("_config.yml", "README.md", "CITATION.cff", "pyproject.toml"):
+        shutil.copy(ROOT / pattern, tmp_path)
+    for folder in ("book", "notebooks"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    return tmp_path
+
+
+def test_set_repo_rewrites_every_address(copied_repository, monkeypatch, capsys):
+    """After the command no file holds the old address, and the configuration holds the new one."""
+    old = repository_url(copied_repository).removeprefix("https://github.com/")
+    monkeypatch.chdir(copied_repository)
+    assert main(["set-repo", NEW_ADDRESS]) == 0
+    assert "_config.yml" in capsys.readouterr().out
+    assert repository_url(copied_repository) == NEW_ADDRESS
+    texts = [
+        p for p in copied_repository.rglob("*") if p.suffix in {".md", ".yml", ".toml", ".cff"}
+    ]
+    for path in [*texts, *copied_repository.glob("notebooks/*.ipynb")]:
+        assert old not in path.read_text(encoding="utf-8"), path
+
+
+def test_set_repo_and_back_changes_nothing(copied_repository):
+    """Setting a new address and the old one again restores every byte."""
+    before = {p: p.read_bytes() for p in copied_repository.rglob("*") if p.is_file()}
+    old = repository_url(copied_repository)
+    assert set_repository(f"{NEW_ADDRESS}.git", copied_repository)
+    set_repository(old, copied_repository)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_set_repo_refuses_other_addresses(copied_repository, monkeypatch, capsys):
+    """An address that Colab cannot open is refused with the form it must have; nothing changes."""
+    monkeypatch.chdir(copied_repository)
+    before = (copied_repository / "README.md").read_text()
+    assert main(["set-repo", "git@example.org:book"]) == 2
+    assert "https://github.com/OWNER/NAME" in capsys.readouterr().err
+    assert (copied_repository / "README.md").read_text() == before
+
+
+def test_set_repo_elsewhere_says_where_to_run_it(tmp_path):
+    """Outside the repository the error names the remedy."""
+    with pytest.raises(ValueError, match="top of the repository"):
+        set_repository(NEW_ADDRESS, tmp_path)
+
+
+def test_addresses_are_in_step():
+    """Metadata and pages repeat the address of _config.yml."""
+    url = repository_url(ROOT)
+    for name in ("README.md", "CITATION.cff", "pyproject.toml", "book/rerun.md"):
+        assert url in (ROOT / name).read_text(encoding="utf-8"), name
+
+
+# Workflow
+
+
+def test_workflow_is_pinned_and_frugal():
+    """Actions are pinned by commit, rights are read-only but for the publishing job."""
+    text = (ROOT / ".github" / "workflows" / "book.yml").read_text()
+    uses = re.findall(r"uses: \S+@(\S+)", text)
+    assert uses and all(re.fullmatch(r"[0-9a-f]{40}", commit) for commit in uses)
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {"contents": "read"}
+    assert workflow["jobs"]["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+    assert {"run": ".ci/run"} in workflow["jobs"]["test"]["steps"]
