@@ -240,4 +240,4 @@ def _ratio(numerator, denominator):
         return numerator / denominator
     zero = np.asarray(denominator == 0)
     quotient = numerator / np.where(zero, 1, denominator)
-    return np.where(zero, np.where(numerator == 0, 0, np.inf), quotient)[()]
+    return np.where(zero, np.where(numerator == 0, numerator, np.inf), quotient)[()]

@@ -166,6 +166,12 @@ def test_propensity_without_positives_is_zero():
     assert propensity(np.array([0.0, 0.5]), np.array([0.0, 0.25])).tolist() == [0.0, 0.5]
 
 
+def test_edges_stay_exact():
+    """At 0/0 a rational number gives a rational zero, not a floating-point one."""
+    one = np.array([Fraction(1), Fraction(1, 2)])
+    assert isinstance(augmented_posterior(one, one)[0], Fraction)
+
+
 # Kinds of input
 
 
