@@ -6,23 +6,28 @@ from pu_utils.data.labelling import (
     label_top_fraction,
     logistic_propensity,
 )
+from pu_utils.data.real import REAL, boldness, diagnosis_weight, load_real, redness
 from pu_utils.data.record import DESIGNS, PUData, check_choice
+from pu_utils.data.samples import sample_images
 from pu_utils.data.synthetic import SYNTHETIC, make_synthetic
 
 __all__ = [
     "DESIGNS",
     "NAMES",
     "PUData",
+    "boldness",
+    "diagnosis_weight",
     "label_by_propensity",
     "label_by_weight",
     "label_top_fraction",
     "load",
     "logistic_propensity",
     "make_synthetic",
+    "redness",
+    "sample_images",
 ]
 
-REAL = ("mnist_3v5", "mnist_ove", "cifar_ct", "cifar_va", "stl_va", "cdc_diabetes")
-NAMES = SYNTHETIC + REAL
+NAMES = (*SYNTHETIC, *REAL)
 
 
 def load(name, label_frequency, seed, design="text", sample=False):
@@ -57,4 +62,4 @@ def load(name, label_frequency, seed, design="text", sample=False):
     check_choice("name", name, NAMES)
     if name in SYNTHETIC:
         return make_synthetic(name, label_frequency, seed, design)
-    raise NotImplementedError(name)
+    return load_real(name, label_frequency, seed, design, sample)
