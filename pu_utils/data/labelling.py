@@ -90,7 +90,7 @@ def label_by_weight(y, weight, label_frequency, rng):
     _same_length(y=y, weight=weight)
     positives = np.flatnonzero(y)
     count = _labelled_count(label_frequency, len(positives))
-    if weight.min() < 0 or (weight[positives] > 0).sum() < count:
+    if (weight < 0).any() or (weight[positives] > 0).sum() < count:
         raise ValueError(
             f"weight must be at least 0 everywhere and positive for the {count} rows to be labelled"
         )

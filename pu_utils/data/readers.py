@@ -4,6 +4,7 @@ import gzip
 import math
 import struct
 import tarfile
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -97,18 +98,18 @@ def read_cdc():
     try:
         answers = _cdc_answers(path)
     except ValueError as reason:
-        bad = store.set_aside(path)
-        raise store.ChecksumError(
-            f"{path} is not the published table: {reason}; it was set aside as {bad.name}: load "
-            "again to download it, or put the right file there"
-        ) from reason
+        done = store.set_aside(path, f"is not the published table ({reason})")
+        raise store.ChecksumError(f"{done}: load again to download it") from reason
     return {"answers": answers, "index": np.arange(len(answers))}
 
 
 def _cdc_answers(path):
     columns = [CDC_TARGET, *CDC_COLUMNS]
     # in blocks: all at once as floats would take many times the memory of the bytes
-    with pd.read_csv(path, usecols=columns, dtype=np.float32, chunksize=10_000) as blocks:
+    with (
+        _open_table(path) as file,
+        pd.read_csv(file, usecols=columns, dtype=np.float32, chunksize=5_000) as blocks,
+    ):
         answers = np.concatenate([block[columns].to_numpy(np.uint8) for block in blocks])
     found = len(answers), int(answers[:, 0].sum())
     if found != (CDC_ROWS, CDC_POSITIVES):
@@ -116,6 +117,14 @@ def _cdc_answers(path):
             f"{found[0]} rows, {found[1]} positive, and not {CDC_ROWS}, {CDC_POSITIVES}"
         )
     return answers
+
+
+def _open_table(path):
+    """A CSV file, or the first member of a zip archive; pandas would unpack the latter whole."""
+    if path.suffix != ".zip":
+        return path.open("rb")
+    archive = zipfile.ZipFile(path)
+    return archive.open(archive.namelist()[0])
 
 
 def _of_classes(classes, **arrays):

@@ -168,31 +168,30 @@ def fetch_first(*names):
     return fetch(names[-1])
 
 
-def set_aside(path, name=None):
-    """Rename a bad file to ``name.bad``, or ``name.bad2`` and so on, and return its new path."""
+def set_aside(path, trouble, name=None):
+    """Rename a bad file to ``name.bad``, ``name.bad2``...; return what was done, in words."""
     bad = path.with_name(f"{name or path.name}.bad")
     number = 2
     while bad.exists():
         bad = bad.with_suffix(f".bad{number}")
         number += 1
-    return path.rename(bad)
+    with contextlib.suppress(FileNotFoundError):  # another process was faster
+        try:
+            path.rename(bad)
+        except PermissionError as reason:
+            raise ChecksumError(
+                f"{path} {trouble} and could not be set aside: {reason}; replace it, or set "
+                "PU_DATA_DIR to another folder"
+            ) from reason
+    return f"{path} {trouble} and was set aside as {bad.name}"
 
 
 def _replace_altered(path):
     file = FILES[path.name]
-    trouble = f"{path} is not the file it should be (expected {file.checksum})"
-    try:
-        trouble += f"; it was set aside as {set_aside(path).name}"
-    except FileNotFoundError:
-        pass  # another process was faster
-    except OSError as reason:
-        raise ChecksumError(
-            f"{trouble} and could not be set aside: {reason}; replace it, or set PU_DATA_DIR to "
-            "another folder"
-        ) from reason
+    done = set_aside(path, f"is not the file it should be (expected {file.checksum})")
     if file.url is None:
-        raise ChecksumError(f"{trouble}: put the right file there, it has no public home")
-    warnings.warn(f"{trouble} and is downloaded again", stacklevel=3)
+        raise ChecksumError(f"{done}: put the right file there, it has no public home")
+    warnings.warn(f"{done}; it is downloaded again", stacklevel=3)
     _download(path)
 
 
@@ -227,11 +226,8 @@ def _resume(url, temporary, _cache, path):
         raise
     checksum = FILES[path.name].checksum
     if not pooch.hashes.hash_matches(part, checksum):
-        bad = set_aside(part, path.name)
-        raise ChecksumError(
-            f"{path.name} from {url} is not the file it should be (expected {checksum}); it was "
-            f"set aside as {bad}: try again later, or put the right file at {path}"
-        )
+        done = set_aside(part, f"from {url} does not match {checksum}", path.name)
+        raise ChecksumError(f"{done}: try again later, or put the right file at {path}")
     os.replace(part, temporary)
 
 
@@ -260,5 +256,5 @@ def _append(url, part):
         bar = tqdm(total=total, initial=have * resumed, desc=url.rsplit("/", 1)[-1], unit="B",
                    unit_scale=True, disable=None)  # fmt: skip
         with bar, part.open("ab" if resumed else "wb") as file:
-            for block in response.iter_content(1 << 20):
+            for block in response.iter_content(1 << 16):
                 bar.update(file.write(block))
