@@ -1,5 +1,6 @@
 """What tests of data files share: which files they need, archives, read-only folders."""
 
+import errno
 import io
 import os
 import sys
@@ -48,12 +49,12 @@ READ_ONLY = []  # folders that behave as read-only, for root too
 
 
 def _refuse_writing(event, arguments):
-    """Audit hook: a PermissionError where something under a read-only folder would change."""
+    """Audit hook: an error where something under a read-only folder would change."""
     if not READ_ONLY or event not in {"open", "os.rename", "os.mkdir", "os.remove"}:
         return
     writes = event != "open" or (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
     if writes and any(str(arguments[0]).startswith(str(folder)) for folder in READ_ONLY):
-        raise PermissionError(f"read-only: {arguments[0]}")
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(arguments[0]))
 
 
 sys.addaudithook(_refuse_writing)

@@ -51,10 +51,23 @@ def test_fetch_loads_each_set(monkeypatch, capsys):
     ]
 
 
-def test_fetch_of_an_unknown_set(capsys):
-    """An unknown name is an error in one line that lists the names, not a traceback."""
-    assert main(["data", "fetch", "iris"]) == 1
-    assert "error: name is 'iris'" in capsys.readouterr().err
+def test_fetch_of_an_unknown_set(monkeypatch, capsys):
+    """An unknown name is one line that lists the names, not a traceback; the others are fetched."""
+    monkeypatch.setattr(cli, "load", lambda name, **kw: load(name, **kw, sample=True))
+    assert main(["data", "fetch", "iris", "mnist_3v5"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.startswith("iris: name is 'iris'; it must be one of synth_1")
+    assert captured.out == "mnist_3v5: 2000 rows, 784 features\n"
+
+
+def test_error_is_one_line(monkeypatch, capsys):
+    """Samples cannot be drawn without the files: the error says so without a traceback."""
+    labels = "train-labels-idx1-ubyte.gz"
+    monkeypatch.setitem(
+        store.FILES, labels, store.DataFile(labels, None, None, 0, "")
+    )  # no network
+    assert main(["data", "make-samples", "anywhere"]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {labels} is missing")
 
 
 def test_make_samples(monkeypatch, folder):

@@ -45,7 +45,8 @@ def load(name, label_frequency, seed, design="text", sample=False):
     seed : int
         Number of the experiment, 0 to 9 in the paper.
     design : "text" or "released"
-        What the paper says, or what its programs do; the published tables fit the latter.
+        What the paper says, or what its programs do; the published tables fit the latter. The
+        modules ``synthetic`` and ``real`` say where the two differ (on MNIST nowhere).
     sample : bool
         Whether to take the small sample inside the package, which needs no download.
 

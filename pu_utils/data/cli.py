@@ -1,5 +1,7 @@
 """The ``data`` commands: ``python -m pu_utils data list|fetch|verify|make-samples``."""
 
+import sys
+
 from pu_utils.data import load, samples, store
 from pu_utils.data.real import REAL
 
@@ -30,10 +32,15 @@ def list_files(_arguments):
 
 def fetch_sets(arguments):
     """Load each set once, which downloads its files and stores its features."""
+    failed = False
     for name in arguments.names or REAL:
-        data = load(name, label_frequency=0.5, seed=0)
-        print(f"{name}: {len(data)} rows, {data.X.shape[1]} features")
-    return 0
+        try:
+            data = load(name, label_frequency=0.5, seed=0)
+            print(f"{name}: {len(data)} rows, {data.X.shape[1]} features")
+        except (ValueError, OSError) as error:  # the other sets may still be had
+            print(f"{name}: {error}", file=sys.stderr)
+            failed = True
+    return int(failed)
 
 
 def verify_files(_arguments):

@@ -4,6 +4,7 @@ The paper's pretrained network is not named and its files are not available; thi
 Torch is imported only where features are computed, so that stored ones need none.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -163,6 +164,8 @@ def _write(path, arrays):
         np.savez_compressed(temporary, **arrays)
         os.replace(temporary, path)
     except OSError as reason:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         warnings.warn(
             f"features could not be stored at {path} and will be computed again: {reason}; "
             "set PU_DATA_DIR to a writable folder",

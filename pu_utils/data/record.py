@@ -31,7 +31,8 @@ class PUData:
     feature_names : tuple of str
         One name per column of ``X``.
     y_proba, propensity : float64 arrays of shape (n,), or None where unknown
-        The true ``y(x)`` and ``e(x)``; ``s(x)`` is their product.
+        The true ``y(x)`` and ``e(x)``; ``s(x)`` is their product. (In the released synth_3,
+        ``y_proba`` is what its prophets take for the truth.)
     score : float64 array of shape (n,), or None
         What the labelling looked at: boldness, redness, weight, or the propensity's linear part.
     source_rows : int64 array of shape (n,), or None

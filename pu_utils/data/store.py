@@ -175,14 +175,15 @@ def set_aside(path, trouble, name=None):
     while bad.exists():
         bad = bad.with_suffix(f".bad{number}")
         number += 1
-    with contextlib.suppress(FileNotFoundError):  # another process was faster
-        try:
-            path.rename(bad)
-        except PermissionError as reason:
-            raise ChecksumError(
-                f"{path} {trouble} and could not be set aside: {reason}; replace it, or set "
-                "PU_DATA_DIR to another folder"
-            ) from reason
+    try:
+        path.rename(bad)
+    except FileNotFoundError:
+        pass  # another process was faster
+    except OSError as reason:
+        raise ChecksumError(
+            f"{path} {trouble} and could not be set aside: {reason}; replace it, or set "
+            "PU_DATA_DIR to another folder"
+        ) from reason
     return f"{path} {trouble} and was set aside as {bad.name}"
 
 
