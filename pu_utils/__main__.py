@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from pu_utils.data.cli import add_parser as add_data_parser
 from pu_utils.repository import set_repository
 
 
@@ -10,13 +11,14 @@ def main(argv=None):
     """Run one command; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pu_utils")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_data_parser(commands)
     set_repo = commands.add_parser("set-repo", help="write the repository's address everywhere")
     set_repo.add_argument("url", help="https://github.com/OWNER/NAME")
     set_repo.set_defaults(run=_set_repo)
     arguments = parser.parse_args(argv)
     try:
         return arguments.run(arguments)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
 

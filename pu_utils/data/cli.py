@@ -1,0 +1,59 @@
+"""The ``data`` commands: ``python -m pu_utils data list|fetch|verify|make-samples``."""
+
+import sys
+
+from pu_utils.data import load, samples, store
+from pu_utils.data.real import REAL
+
+
+def add_parser(commands):
+    """Add ``data`` and its own commands to the subparsers of the command line."""
+    parser = commands.add_parser("data", help="files of the real data sets")
+    actions = parser.add_subparsers(dest="action", required=True)
+    actions.add_parser("list", help="which files are here").set_defaults(run=list_files)
+    fetch = actions.add_parser("fetch", help="download what data sets need, compute features")
+    fetch.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(REAL)}; all")
+    fetch.set_defaults(run=fetch_sets)
+    actions.add_parser("verify", help="compare checksums").set_defaults(run=verify_files)
+    make = actions.add_parser("make-samples", help="draw the package's samples anew")
+    make.add_argument("folder", nargs="?", default=samples.FOLDER)
+    make.set_defaults(run=make_samples)
+
+
+def list_files(_arguments):
+    """Print every file with its size, licence, public home, and whether it is here."""
+    print(f"in {store.data_dir()}:")
+    for file in store.FILES.values():
+        state = "here" if (store.data_dir() / file.name).exists() else "missing"
+        home = file.url or "no public home"
+        print(f"{state:8} {file.name:52} {file.megabytes:8.1f} MB  {file.licence}  {home}")
+    return 0
+
+
+def fetch_sets(arguments):
+    """Load each set once, which downloads its files and stores its features."""
+    failed = False
+    for name in arguments.names or REAL:
+        try:
+            data = load(name, label_frequency=0.5, seed=0)
+            print(f"{name}: {len(data)} rows, {data.X.shape[1]} features")
+        except (ValueError, OSError) as error:  # the other sets may still be had
+            print(f"{name}: {error}", file=sys.stderr)
+            failed = True
+    return int(failed)
+
+
+def verify_files(_arguments):
+    """Print the state of every file; the exit code is 1 if one was altered."""
+    states = {name: store.status(name) for name in store.FILES}
+    for name, state in states.items():
+        print(f"{state:10} {name}")
+    if "altered" in states.values():
+        print("altered files are set aside and downloaded again by: python -m pu_utils data fetch")
+    return int("altered" in states.values())
+
+
+def make_samples(arguments):
+    """Draw the samples inside the package anew from the full files."""
+    samples.make(arguments.folder)
+    return 0

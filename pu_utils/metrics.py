@@ -1,0 +1,151 @@
+"""Metrics on the unlabelled rows (U-metrics), and their summary over seeds.
+
+Where ``s = 1`` every rule that knows the label says 1 and is right, so rules are told apart on the
+rows with ``s = 0``. All figures are shares in [0, 1], not percentages.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+
+def accuracy(y, predicted):
+    """Share of the rows whose class is predicted.
+
+    Examples
+    --------
+    >>> accuracy([1, 0, 0, 1], [1, 0, 1, 1])
+    0.75
+    """
+    y, predicted = _rows(y=y, predicted=predicted)
+    return float(np.mean(y == predicted))
+
+
+def u_accuracy(y, predicted, s):
+    """Share of the unlabelled rows whose class is predicted.
+
+    Examples
+    --------
+    >>> u_accuracy([1, 0, 0, 1], [1, 0, 1, 1], s=[1, 0, 0, 0])
+    0.6666666666666666
+    """
+    return accuracy(*_unlabelled(s, y=y, predicted=predicted))
+
+
+def u_balanced_accuracy(y, predicted, s):
+    """Mean of the shares predicted of the unlabelled positives and of the negatives.
+
+    NaN where one of the classes has no unlabelled row.
+    """
+    y, predicted = _unlabelled(s, y=y, predicted=predicted)
+    return (_share(predicted[y == 1] == 1) + _share(predicted[y == 0] == 0)) / 2
+
+
+def u_precision(y, predicted, s):
+    """Share of positives among the unlabelled rows called positive; 0 where none is."""
+    y, predicted = _unlabelled(s, y=y, predicted=predicted)
+    return float(np.sum(y[predicted == 1])) / max(1, np.sum(predicted == 1))
+
+
+def u_recall(y, predicted, s):
+    """Share of the unlabelled positives called positive; NaN where there is none."""
+    y, predicted = _unlabelled(s, y=y, predicted=predicted)
+    return _share(predicted[y == 1] == 1)
+
+
+def u_f1(y, predicted, s):
+    """Harmonic mean of U-precision and U-recall; 0 where nothing is right.
+
+    Examples
+    --------
+    >>> u_f1([1, 1, 0, 1], [1, 1, 1, 0], s=[1, 0, 0, 0])
+    0.5
+    """
+    y, predicted = _unlabelled(s, y=y, predicted=predicted)
+    both = np.sum((y == 1) & (predicted == 1))
+    return float(2 * both / max(1, np.sum(y == 1) + np.sum(predicted == 1)))
+
+
+def u_auc(y, score, s):
+    """Probability that an unlabelled positive scores above a negative, ties counting half.
+
+    NaN where one of the classes has no unlabelled row.
+
+    Examples
+    --------
+    >>> u_auc([1, 1, 0, 0], [0.1, 0.6, 0.5, 0.6], s=[1, 0, 0, 0])
+    0.75
+    """
+    y, score = _unlabelled(s, y=y, score=score)
+    positives, negatives = np.sum(y == 1), np.sum(y == 0)
+    if positives == 0 or negatives == 0:
+        return float("nan")
+    # Mann and Whitney: rank sum of the positives, less the least it can be
+    above = np.sum(rankdata(score)[y == 1]) - positives * (positives + 1) / 2
+    return float(above / (positives * negatives))
+
+
+def all_negative_u_accuracy(prior, label_frequency):
+    """U-accuracy of calling every unlabelled row negative, in expectation.
+
+    Examples
+    --------
+    >>> round(all_negative_u_accuracy(prior=0.5, label_frequency=0.9), 4)
+    0.9091
+    """
+    if not (0 < prior < 1 and 0 <= label_frequency <= 1):
+        raise ValueError(
+            f"prior {prior} must lie in (0, 1) and label_frequency {label_frequency} in [0, 1]"
+        )
+    # P(Y=0 | S=0) = (1 - pi) / (1 - pi c)
+    return (1 - prior) / (1 - prior * label_frequency)
+
+
+class Summary(NamedTuple):
+    """Mean over seeds and its standard error."""
+
+    mean: float
+    se: float
+
+
+def summarise(values):
+    """Mean and standard error of a metric over seeds; the error of one seed is NaN.
+
+    Examples
+    --------
+    >>> summarise([0.5, 0.75, 1.0]).mean
+    0.75
+    """
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"values has shape {values.shape}; give one number per seed, at least one")
+    if len(values) == 1:
+        return Summary(float(values[0]), float("nan"))
+    return Summary(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))))
+
+
+def _rows(**named):
+    """The named arguments as arrays of one length, or a clear error."""
+    arrays = {name: np.asarray(value) for name, value in named.items()}
+    shapes = {name: array.shape for name, array in arrays.items()}
+    if len(set(shapes.values())) > 1 or any(len(shape) != 1 for shape in shapes.values()):
+        raise ValueError(f"shapes are {shapes}; give one value per row in each")
+    for name in {"y", "predicted", "s"} & set(arrays):
+        if not np.isin(arrays[name], (0, 1)).all():
+            raise ValueError(f"{name} must hold 0 and 1 only: decide before measuring")
+    if len(next(iter(arrays.values()))) == 0:
+        raise ValueError("there is no row to measure on; give at least one")
+    return list(arrays.values())
+
+
+def _unlabelled(s, **named):
+    """The named arguments on the rows with ``s = 0``."""
+    s, *arrays = _rows(s=s, **named)
+    if np.all(s == 1):
+        raise ValueError("s is 1 in every row; U-metrics need at least one unlabelled row")
+    return [array[s == 0] for array in arrays]
+
+
+def _share(hits):
+    return float(hits.mean()) if len(hits) else float("nan")

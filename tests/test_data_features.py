@@ -1,0 +1,194 @@
+"""Image features: the recipe, the stored copies, the weights from either file."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from data_files import READ_ONLY, WEIGHTS, needs, write_archive
+
+from pu_utils.data import features, load, readers, store
+from pu_utils.data.real import CIFAR_CLASSES, STL_CLASSES, VEHICLES, redness
+
+torch = pytest.importorskip("torch", reason="features need torch: pip install 'pu_utils[torch]'")
+SAMPLE = "cifar10_sample.npz"
+
+
+@needs(SAMPLE, *WEIGHTS)
+def test_features_are_those_expected():
+    """Features of the 200 sample images are within 1e-2 of those expected, relative, per image."""
+    with np.load(store.fetch(SAMPLE)) as sample:
+        computed = features.vgg16_features(sample["images"])
+        expected = sample["features"].astype(float)
+    error = np.linalg.norm(computed - expected, axis=1) / np.linalg.norm(expected, axis=1)
+    assert error.max() < 1e-2
+
+
+@needs(SAMPLE, "cifar10_vgg16_64.npz")
+def test_stored_features_belong_to_the_images():
+    """The stored features, labels and colours of the sample images are those of the images."""
+    with (
+        np.load(store.fetch(SAMPLE)) as sample,
+        np.load(store.fetch("cifar10_vgg16_64.npz")) as all_,
+    ):
+        index = sample["index"]
+        assert np.array_equal(all_["features"][index], sample["features"])
+        assert np.array_equal(all_["labels"][index], sample["labels"])
+        colours = features.rgb_mean(sample["images"])
+        assert all_["rgb_mean"][index] == pytest.approx(colours, abs=1e-6)
+
+
+@pytest.fixture
+def thin_weights(tmp_path, monkeypatch):
+    """Weights of a trunk with four channels and 512 at the end, stored as the real ones are."""
+    monkeypatch.setenv("PU_DATA_DIR", str(tmp_path))
+    rng = np.random.default_rng(0)
+    layers = [k for block in features.BLOCKS for k in block]
+    state = {}
+    for k in layers:
+        shape = (512 if k == layers[-1] else 4, 3 if k == 0 else 4, 3, 3)
+        state[f"features.{k}.weight"] = rng.normal(0, 0.3, shape).astype(np.float16)
+        state[f"features.{k}.bias"] = np.full(shape[0], 0.05, dtype=np.float16)
+    _put(monkeypatch, "vgg16_trunk_float16.npz", lambda path: np.savez(path, **state))
+    return state
+
+
+def _put(monkeypatch, name, write):
+    """Write a file into the data folder and register it with its checksum."""
+    path = store.data_dir() / name
+    write(path)
+    checksum = "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setitem(store.FILES, name, store.DataFile(name, None, checksum, 0, ""))
+
+
+def images(n, size, seed=0):
+    """Random images, each with colours of its own."""
+    rng = np.random.default_rng(seed)
+    colours = rng.integers(0, 200, (n, 1, 1, 3))
+    return (colours + rng.integers(0, 50, (n, size, size, 3))).astype(np.uint8)
+
+
+def test_features_do_not_depend_on_batches(thin_weights):
+    """Batches of 2 and of 250 give the same features."""
+    x = images(5, 32)
+    small = features.vgg16_features(x, device="cpu", batch_size=2)
+    assert small.shape == (5, 512)
+    assert small.dtype == np.float32
+    assert small == pytest.approx(features.vgg16_features(x), rel=1e-5, abs=1e-6)
+    assert np.ptp(small, axis=0).max() > 0
+
+
+def test_weights_of_torchvision_give_the_same_features(thin_weights, monkeypatch):
+    """The published file, classifier and all, is read where the small one is not there."""
+    expected = features.vgg16_features(images(2, 32))
+    (store.data_dir() / "vgg16_trunk_float16.npz").unlink()
+    state = {name: torch.from_numpy(array).float() for name, array in thin_weights.items()}
+    state["classifier.0.weight"] = torch.zeros(2, 2)
+    _put(monkeypatch, "vgg16-397923af.pth", lambda path: torch.save(state, path))
+    assert np.array_equal(features.vgg16_features(images(2, 32)), expected)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "expected"), [(1, 0, "cuda"), (0, 1, "mps"), (0, 0, "cpu")]
+)
+def test_device_is_whatever_there_is(monkeypatch, cuda, mps, expected):
+    """A GPU is taken if there is one, else Apple's, else the processor."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    assert features._device() == expected
+
+
+def test_colours_are_means_of_channels():
+    """Mean colours are in R, G, B order; misread ones mix the channels."""
+    x = images(3, 96)
+    assert features.rgb_mean(x) == pytest.approx(x.mean(axis=(1, 2)) / 255, abs=1e-6)
+    flat = x.transpose(0, 3, 1, 2).reshape(3, -1)
+    expected = np.column_stack([flat[:, k::3].mean(axis=1) for k in range(3)]) / 255
+    assert features.misread_rgb_mean(x) == pytest.approx(expected, abs=1e-6)
+
+
+def test_recipe_hash_changes_with_recipe_and_images(monkeypatch):
+    """Other images, or another recipe, have another name."""
+    before = features.recipe_hash("md5:1")
+    assert features.recipe_hash("md5:2") != before
+    monkeypatch.setitem(features.RECIPE, "pooling", "max")
+    assert features.recipe_hash("md5:1") != before
+
+
+STL_LABELS = np.repeat(np.arange(10), 6)
+
+
+@pytest.fixture
+def tiny_stl(thin_weights, monkeypatch):
+    """An STL-10 archive of 60 images, 6 a class, in its own format; returns the images."""
+    x = images(60, 96)
+    planes = x.transpose(0, 3, 2, 1)  # channel, column, row
+    members = {
+        "train_X.bin": planes[:20],
+        "train_y.bin": STL_LABELS[:20] + 1,
+        "test_X.bin": planes[20:],
+        "test_y.bin": STL_LABELS[20:] + 1,
+    }
+    _put(monkeypatch, "stl10_binary.tar.gz", lambda path: write_archive(path, members))
+    return x
+
+
+def test_stl_is_loaded_from_its_archive(tiny_stl):
+    """Vehicles of STL-10's class order are positive, the reddest of each class are labelled."""
+    data = load("stl_va", 0.5, seed=0)
+    rows = data.source_rows
+    assert data.X.shape == (60, 512)
+    assert data.prior == 0.4
+    vehicle = np.array([STL_CLASSES[k] in VEHICLES for k in STL_LABELS])
+    assert np.array_equal(data.y, vehicle[rows])
+    expected = features.vgg16_features(tiny_stl)[rows]
+    np.testing.assert_allclose(data.X, expected, rtol=1e-3, atol=1e-3)  # stored as float16
+    score = redness(tiny_stl.mean(axis=(1, 2)) / 255)
+    for k in (0, 2, 8, 9):
+        labelled, others = (score[rows[(STL_LABELS[rows] == k) & (data.s == s)]] for s in (1, 0))
+        assert len(labelled) == 3
+        assert labelled.min() > others.max()
+
+
+def test_released_stl_takes_the_classes_of_cifar(tiny_stl):
+    """The released design has birds for cars, and labels that redness does not explain."""
+    data = load("stl_va", 0.5, seed=0, design="released")
+    positive = {int(k) for k in STL_LABELS[data.source_rows][data.y == 1]}
+    assert positive == {k for k, name in enumerate(CIFAR_CLASSES) if name in VEHICLES}
+    assert "bird" in {STL_CLASSES[k] for k in positive}
+    x = tiny_stl[data.source_rows]
+    assert data.score == pytest.approx(redness(features.misread_rgb_mean(x), "released"))
+
+
+def test_features_are_computed_once(tiny_stl, monkeypatch):
+    """The second load reads float16 from a file with the recipe's hash in its name."""
+    first = load("stl_va", 0.5, seed=0)
+    key = features.recipe_hash(store.FILES["stl10_binary.tar.gz"].checksum)
+    with np.load(store.data_dir() / f"stl10_vgg16_64-{key}.npz") as stored:
+        assert stored["features"].dtype == np.float16
+    monkeypatch.setattr(features, "vgg16_features", None)
+    assert load("stl_va", 0.5, seed=0).fingerprint == first.fingerprint
+    assert not list(store.data_dir().glob("*.tmp*"))
+
+
+def test_features_that_cannot_be_stored(tiny_stl):
+    """In a read-only folder features are computed and given, with a warning that says why."""
+    READ_ONLY.append(store.data_dir())
+    try:
+        with pytest.warns(UserWarning, match="could not be stored.*PU_DATA_DIR"):
+            assert len(load("stl_va", 0.5, seed=0)) == 60
+    finally:
+        READ_ONLY.clear()
+
+
+def test_cifar_is_loaded_from_its_archive(thin_weights, monkeypatch):
+    """Where there are no features of CIFAR-10, they are computed from its images."""
+    x, labels = images(60, 32), np.tile(np.arange(10), 6)
+    records = np.column_stack([labels, x.transpose(0, 3, 1, 2).reshape(60, -1)])
+    names = [*(f"data_batch_{k}.bin" for k in range(1, 6)), "test_batch.bin"]
+    members = dict(zip(names, np.split(records, 6), strict=True))
+    _put(monkeypatch, "cifar-10-binary.tar.gz", lambda path: write_archive(path, members))
+    data = load("cifar_ct", 0.5, seed=0)
+    assert sorted(data.source_rows.tolist()) == np.flatnonzero(np.isin(labels, (1, 9))).tolist()
+    expected = features.vgg16_features(x)[data.source_rows]
+    np.testing.assert_allclose(data.X, expected, rtol=1e-3, atol=1e-3)
+    assert readers.read_cifar((0,))["labels"].tolist() == [0] * 6

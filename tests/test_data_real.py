@@ -1,0 +1,202 @@
+"""The real sets: what rows they have, what is labelled, the samples inside the package."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from data_files import CDC, CIFAR, MNIST, needs
+
+from pu_utils.data import boldness, load, readers, redness, sample_images, samples
+from pu_utils.data.features import rgb_mean
+from pu_utils.data.real import CDC_LEVELS, CDC_PLAIN, CDC_RANGES, diagnosis_weight
+
+FULL = {
+    "mnist_3v5": ((13_454, 784), 0.531, MNIST),
+    "mnist_ove": ((70_000, 784), 0.508, MNIST),
+    "cifar_ct": ((12_000, 512), 0.5, CIFAR),
+    "cifar_va": ((60_000, 512), 0.4, CIFAR),
+    "cdc_diabetes": ((70_692, 38), 0.5, CDC),
+}
+in_full = [
+    pytest.param(name, False, marks=needs(*files), id=name) for name, (_, _, files) in FULL.items()
+]
+in_sample = [pytest.param(name, True, id=f"{name} sample") for name in samples.SAMPLES]
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "prior"),
+    [pytest.param(k, v[0], v[1], marks=needs(*v[2]), id=k) for k, v in FULL.items()],
+)
+def test_rows_features_and_prior(name, shape, prior):
+    """Rows, features and class prior are the paper's, but for CDC's number of rows."""
+    data = load(name, 0.5, seed=0)
+    assert data.X.shape == shape
+    assert data.X.dtype == np.float32
+    assert len(data.feature_names) == shape[1]
+    assert round(data.prior, 3) == prior == round(data.y.mean(), 3)
+    assert data.y_proba is None
+    assert data.propensity is None
+
+
+@pytest.mark.parametrize(("name", "sample"), in_full + in_sample)
+def test_parts_share_no_row(name, sample):
+    """No row of the file lies in two parts, or twice in one; together they are the whole."""
+    data = load(name, 0.5, seed=3, sample=sample)
+    parts = [set(part.source_rows.tolist()) for part in (data.train, data.validation, data.test)]
+    assert sum(map(len, parts)) == len(set.union(*parts)) == len(data)
+
+
+@pytest.mark.parametrize(("name", "sample"), in_full + in_sample)
+@pytest.mark.parametrize("c", [0.02, 0.9])
+def test_label_frequency_is_as_asked(name, sample, c):
+    """The share of labelled positives is c but for int(c n) per class, and s = 1 only if y = 1."""
+    data = load(name, c, seed=1, sample=sample)
+    assert np.all(data.s <= data.y)
+    classes = {"mnist_ove": 5, "cifar_va": 4}.get(name, 1)
+    assert 0 <= c * data.y.sum() - data.s.sum() + 1e-6 < classes
+
+
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_seed_moves_rows_only(name):
+    """Other seeds split otherwise; images keep their labels, label frequencies keep the rows."""
+    one, other = load(name, 0.3, seed=0, sample=True), load(name, 0.3, seed=1, sample=True)
+    assert not np.array_equal(one.source_rows, other.source_rows)
+    more = load(name, 0.9, seed=0, sample=True)
+    assert np.array_equal(one.X, more.X)
+    assert np.all(one.s <= more.s)
+    if name != "cdc_diabetes":
+        labelled = [set(data.source_rows[data.s == 1].tolist()) for data in (one, other)]
+        assert labelled[0] == labelled[1]
+
+
+@pytest.mark.parametrize("sample", [True, pytest.param(False, marks=needs(*MNIST))])
+def test_boldest_threes_are_labelled(sample):
+    """Among the threes every labelled image has a larger pixel sum than every unlabelled one."""
+    data = load("mnist_3v5", 0.3, seed=0, sample=sample)
+    threes = data.y == 1
+    assert data.score == pytest.approx(boldness(data.X) * 255, rel=1e-5)
+    assert data.score[threes & (data.s == 1)].min() >= data.score[threes & (data.s == 0)].max()
+    assert data.X.min() == 0
+    assert data.X.max() == 1
+
+
+def test_released_redness_labels_other_cars():
+    """The two formulas of redness agree on many cars, not on all."""
+    text, released = (
+        load("cifar_ct", 0.3, 0, design, sample=True) for design in ("text", "released")
+    )
+    assert np.array_equal(text.X, released.X)
+    both = np.sum(text.s & released.s) / text.s.sum()
+    assert 0.3 < both < 1
+
+
+@pytest.mark.parametrize("sample", [True, pytest.param(False, marks=needs(*CDC))])
+def test_released_cdc_copies_rows_across_parts(sample):
+    """Drawn with replacement, one row of the file lies in training and test part."""
+    data = load("cdc_diabetes", 0.5, seed=0, design="released", sample=sample)
+    assert set(data.train.source_rows.tolist()) & set(data.test.source_rows.tolist())
+    positives = data.source_rows[data.y == 1]
+    assert len(np.unique(positives)) == len(positives)  # of negatives alone
+
+
+def test_cdc_encoding():
+    """Scaled columns lie in [0, 1], levels are one-hot, the rest is as answered."""
+    data = load("cdc_diabetes", 0.5, seed=0, sample=True)
+    file = samples.read("cdc_diabetes")
+    row_of = {int(index): k for k, index in enumerate(file["index"])}
+    answers = file["answers"][[row_of[int(index)] for index in data.source_rows]].astype(float)
+    column = {name: answers[:, 1 + k] for k, name in enumerate(readers.CDC_COLUMNS)}
+    X = dict(zip(data.feature_names, data.X.T, strict=True))
+    assert len(X) == 38
+    assert X["BMI"] == pytest.approx((column["BMI"] - 12) / 86)
+    assert X["GenHlth"] == pytest.approx((column["GenHlth"] - 1) / 4)
+    assert X["MentHlth"] == pytest.approx(column["MentHlth"] / 30)
+    for name in set(CDC_PLAIN) - {"BMI", "GenHlth", "MentHlth", "PhysHlth"}:
+        assert np.array_equal(X[name], column[name])
+    for name, levels in CDC_LEVELS.items():
+        one_hot = np.column_stack([X[f"{name}_{k}"] for k in range(1, levels + 1)])
+        assert np.array_equal(one_hot.argmax(axis=1) + 1, column[name])
+        assert np.all(one_hot.sum(axis=1) == 1)
+    assert data.score == pytest.approx(diagnosis_weight(column["Age"], column["Education"]))
+
+
+def test_cdc_labels_the_older_and_the_educated():
+    """Labelled people have larger weights than the other people with diabetes, on average."""
+    data = load("cdc_diabetes", 0.3, seed=0, sample=True)
+    labelled, others = data.score[data.s == 1], data.score[(data.y == 1) & (data.s == 0)]
+    error = np.sqrt(labelled.var() / len(labelled) + others.var() / len(others))
+    assert labelled.mean() - others.mean() > 4 * error
+
+
+@needs(*CDC)
+def test_cdc_scaling_is_that_of_the_file():
+    """The ranges that scale the columns, and the levels, are those found in the whole file."""
+    answers = readers.read_cdc()["answers"]
+    found = {name: answers[:, 1 + k] for k, name in enumerate(readers.CDC_COLUMNS)}
+    for name, (low, high) in CDC_RANGES.items():
+        assert (found[name].min(), found[name].max()) == (low, high)
+    for name, levels in CDC_LEVELS.items():
+        assert np.unique(found[name]).tolist() == list(range(1, levels + 1))
+
+
+def test_images_to_look_at():
+    """Twenty automobiles and twenty trucks, of which the reddest is redder than the least red."""
+    images, labels = sample_images()
+    assert images.shape == (40, 32, 32, 3)
+    assert images.dtype == np.uint8
+    assert np.unique(labels, return_counts=True)[1].tolist() == [20, 20]
+    order = np.argsort(redness(rgb_mean(images)))
+    red, _, blue = images[order[[0, -1]]].mean(axis=(1, 2)).T
+    assert red[1] - blue[1] > red[0] - blue[0]
+
+
+def test_samples_are_small_and_licensed():
+    """The samples take at most 3 MB in all, and each is named with a licence in the README."""
+    files = list(samples.FOLDER.glob("*.npz"))
+    assert sum(file.stat().st_size for file in files) <= 3e6
+    readme = (samples.FOLDER / "README.md").read_text()
+    assert all(file.name in readme for file in files)
+
+
+@needs(*MNIST, "cifar10_vgg16_64.npz", *CDC, "cifar10_sample.npz")
+def test_samples_are_drawn_from_the_full_files(tmp_path):
+    """Drawing the samples anew gives the arrays inside the package."""
+    samples.make(tmp_path)
+    for file in samples.FOLDER.glob("*.npz"):
+        with np.load(file) as stored, np.load(Path(tmp_path) / file.name) as drawn:
+            assert set(stored) == set(drawn)
+            assert all(np.array_equal(stored[key], drawn[key]) for key in stored)
+
+
+@pytest.mark.parametrize("name", ["mnist_ove", "cifar_va", "stl_va"])
+def test_sets_without_a_sample(name):
+    """Asking for a sample that is not there lists those that are."""
+    with pytest.raises(ValueError, match=f"no sample of {name}.*mnist_3v5, cifar_ct, cdc_diabetes"):
+        load(name, 0.5, seed=0, sample=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("cdc_diabetes", 0.0, 0), "label_frequency is 0.0"),
+        (("mnist_3v5", 0.5, 0, "other"), "design is 'other'"),
+        (("mnist_3v5", 1e-5, 0), "labels no row"),
+        (("cdc_diabetes", 0.5, "0"), "seed is '0'"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    """Real sets refuse what synthetic ones refuse."""
+    with pytest.raises(ValueError, match=message):
+        load(*arguments, sample=True)
+
+
+def test_same_bytes_on_every_machine():
+    """Fingerprints of the samples are those recorded once."""
+    found = {
+        name: load(name, 0.3, seed=0, sample=True).fingerprint[:16] for name in samples.SAMPLES
+    }
+    assert found == {
+        "mnist_3v5": "aa47bf8d6332266c",
+        "cifar_ct": "cf4249446e781486",
+        "cdc_diabetes": "d0ed6d616bbb444f",
+    }
