@@ -20,7 +20,7 @@ def main(argv=None):
         return arguments.run(arguments)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 2
+        return 1
 
 
 def _set_repo(arguments):

@@ -206,7 +206,7 @@ def test_set_repo_refuses_other_addresses(copied_repository, monkeypatch, capsys
     """An address that Colab cannot open is refused with the form it must have; nothing changes."""
     monkeypatch.chdir(copied_repository)
     before = (copied_repository / "README.md").read_text()
-    assert main(["set-repo", "git@example.org:book"]) == 2
+    assert main(["set-repo", "git@example.org:book"]) == 1
     assert "https://github.com/OWNER/NAME" in capsys.readouterr().err
     assert (copied_repository / "README.md").read_text() == before
 
