@@ -11,6 +11,18 @@ AUGMENTED = "#D55E00"
 LABELLED = "#009E73"
 POSITIVE = "#E69F00"
 NEGATIVE = "#999999"
+TITLES = {
+    "synth_1": "Synth. 1",
+    "synth_2": "Synth. 2",
+    "synth_3": "Synth. 3",
+    "synth_scar": "Synth. SCAR",
+    "mnist_3v5": "MNIST 3v5",
+    "mnist_ove": "MNIST OvE",
+    "cifar_ct": "CIFAR CT",
+    "cifar_va": "CIFAR VA",
+    "stl_va": "STL VA",
+    "cdc_diabetes": "CDC Diabetes",
+}
 STYLE = {
     "figure.dpi": 130,
     "font.size": 10,
@@ -170,4 +182,136 @@ def excess_heat_map(alpha, beta, excess):
         axes.plot([0, min(alpha[-1], beta[-1])], [0, min(alpha[-1], beta[-1])], "w--", lw=1)
         axes.set(xlabel=r"$\alpha$, slope of $y$", ylabel=r"$\beta$, slope of $e$")
         figure.colorbar(image, label=r"excess risk $\Delta(d_B)$")
+    return figure
+
+
+def image_strips(strips):
+    """Rows of small images, each with a title above it.
+
+    Parameters
+    ----------
+    strips : dict
+        Title of each row and its images, (n, height, width) or (n, height, width, 3).
+    """
+    with _figure(len(strips), 1, figsize=(7, 1.15 * len(strips))) as (figure, axes):
+        for ax, (title, images) in zip(np.atleast_1d(axes), strips.items(), strict=True):
+            ax.imshow(np.concatenate(list(images), axis=1), cmap="gray_r")
+            ax.set_title(title, loc="left", fontsize=10)
+            ax.axis("off")
+    return figure
+
+
+def panels(curves, xlabel, ylabel, ylim=None):
+    """Small multiples: one panel a title, in each one or more labelled lines.
+
+    Parameters
+    ----------
+    curves : dict
+        ``{title: {label: (x, y)}}``.
+    xlabel, ylabel : str
+    ylim : pair of float, optional
+    """
+    styles = [(AUGMENTED, "-"), (X_ONLY, "--"), (LABELLED, "-."), ("black", ":")]
+    columns = min(3, len(curves))
+    rows = -(-len(curves) // columns)
+    with _figure(rows, columns, figsize=(7.5, 2.5 * rows), squeeze=False) as (figure, axes):
+        for ax, (title, lines) in zip(axes.flat, curves.items(), strict=False):
+            for (label, (x, y)), (colour, style) in zip(lines.items(), styles, strict=False):
+                ax.plot(x, y, color=colour, ls=style, label=label)
+            ax.set(title=title, ylim=ylim)
+            if any(lines) and len(lines) > 1:
+                ax.legend()
+        for ax in axes.flat[len(curves) :]:
+            ax.axis("off")
+        figure.supxlabel(xlabel, fontsize=10)
+        figure.supylabel(ylabel, fontsize=10)
+    return figure
+
+
+def bars(values, xlabel, reference=None):
+    """Horizontal bars, one a name, with an optional vertical line for reference.
+
+    Parameters
+    ----------
+    values : dict
+        Name and length of each bar.
+    xlabel : str
+    reference : pair (float, str), optional
+        Where the line stands, and what it means.
+    """
+    with _figure(figsize=(7, 0.38 * len(values) + 0.9)) as (figure, axes):
+        drawn = axes.barh(list(values), list(values.values()), color=AUGMENTED, alpha=0.7)
+        axes.bar_label(drawn, fmt="%.2f", padding=3)
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set(xlabel=xlabel, xlim=(0, 1.08 * max(values.values())))
+        if reference is not None:
+            axes.axvline(reference[0], color="black", ls="--", lw=1, label=reference[1])
+            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
+    return figure
+
+
+def prophets_by_label_frequency(beside, truth):
+    """Published prophets with two standard errors beside large-sample values, a panel each.
+
+    Parameters
+    ----------
+    beside : DataFrame
+        As :func:`pu_utils.prophets.beside_published` gives it, of one metric.
+    truth : DataFrame
+        Columns dataset, label_frequency, method, value: large-sample values in per cent.
+    """
+    colours = {"S-Prophet": AUGMENTED, "Y-Prophet": X_ONLY, "all-negative": NEGATIVE}
+    styles = {"S-Prophet": "-", "Y-Prophet": "--", "all-negative": ":"}
+    names = list(beside["dataset"].unique())
+    with _figure(2, 2, figsize=(7.5, 5.4), sharex=True, sharey=True) as (figure, axes):
+        for ax, name in zip(axes.flat, names, strict=True):
+            for method, colour in colours.items():
+                line = truth.query("dataset == @name and method == @method")
+                ax.plot(
+                    line["label_frequency"],
+                    line["value"],
+                    color=colour,
+                    ls=styles[method],
+                    label=f"{method}, large sample",
+                )
+                dots = beside.query("dataset == @name and method == @method")
+                if len(dots):
+                    ax.errorbar(
+                        dots["label_frequency"],
+                        dots["mean"],
+                        2 * dots["se"],
+                        fmt="o" if method == "S-Prophet" else "s",
+                        color=colour,
+                        ms=4,
+                        label=f"{method}, published ± 2 SE",
+                    )
+            ax.set_title(TITLES[name])
+        figure.supxlabel("label frequency c", fontsize=10)
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    return figure
+
+
+def thresholds_for_balance(odds, curves, best):
+    """U-balanced accuracy against the odds that a row must exceed, with the predicted optimum.
+
+    Parameters
+    ----------
+    odds : array
+        The grid of thresholds on the odds.
+    curves : dict
+        Label of each curve and its values on the grid.
+    best : dict
+        Label and (odds, value) at the predicted optimum.
+    """
+    styles = [(AUGMENTED, "-"), (X_ONLY, "--"), (LABELLED, "-.")]
+    with _figure(figsize=(7, 3.6)) as (figure, axes):
+        for (label, values), (colour, style) in zip(curves.items(), styles, strict=True):
+            axes.plot(odds, values, color=colour, ls=style, label=label)
+            axes.plot(*best[label], "o", color=colour)
+        axes.axvline(1, color="black", lw=1)
+        axes.text(1.08, axes.get_ylim()[0], "0-1 rule, t = 1", va="bottom")
+        axes.set(xscale="log", xlabel="threshold t on the odds", ylabel="U-balanced accuracy (%)")
+        axes.legend()
     return figure

@@ -83,3 +83,18 @@ def test_module_runs():
     run = subprocess.run([sys.executable, "-m", "pu_utils", "data", "list"], capture_output=True)
     assert run.returncode == 0
     assert b"cifar-10-binary.tar.gz" in run.stdout
+
+
+def test_describe_counts_what_is_here_and_names_what_is_not(monkeypatch, capsys):
+    """Sets at hand have their figures; a set whose file is missing is said not to be run."""
+
+    def load_sample(name, **kw):
+        if name not in samples.SAMPLES:
+            raise store.DownloadError("no file")
+        return load(name, **kw, sample=True)
+
+    monkeypatch.setattr(cli, "load", load_sample)
+    assert main(["data", "describe"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("mnist_3v5,2000,784,0.5245,")
+    assert lines[5] == "stl_va,,,,,not run: the file is not at hand"

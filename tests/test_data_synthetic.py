@@ -7,10 +7,9 @@ import pytest
 from scipy.special import expit
 from scipy.stats import chi2
 
-from pu_utils import metrics, rules
 from pu_utils.data import NAMES, load, make_synthetic
 from pu_utils.data.synthetic import ALTERNATING, MU, SYNTHETIC, class_posterior
-from pu_utils.tables import published
+from pu_utils.prophets import beside_published, prophet_decisions, prophet_figures
 
 DESIGNS = ("text", "released")
 FREQUENCIES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9)
@@ -164,38 +163,9 @@ def test_make_synthetic_knows_only_synthetic_sets():
         make_synthetic("mnist_3v5", 0.5, 0)
 
 
-def prophets(design):
-    """Published prophet figures beside ours over ten seeds, with differences in errors."""
-    rows = published().drop_duplicates(["metric", "dataset", "label_frequency", "method"])
-    rows = rows[rows["method"].isin(["S-Prophet", "Y-Prophet"])].copy()
-    ours = {}
-    for name in SYNTHETIC:
-        for c in FREQUENCIES:
-            for seed in range(10):
-                test = load(name, c, seed, design).test
-                s_true = rules.label_posterior(test.y_proba, test.propensity)
-                decisions = {
-                    "S-Prophet": rules.augmented_rule(test.y_proba, s_true, test.s),
-                    "Y-Prophet": rules.naive_rule(test.y_proba, test.s),
-                }
-                for method, decided in decisions.items():
-                    for metric in ("u_accuracy", "u_balanced_accuracy"):
-                        value = 100 * getattr(metrics, metric)(test.y, decided, test.s)
-                        ours.setdefault((metric, name, c, method), []).append(value)
-    keys = zip(
-        rows["metric"], rows["dataset"], rows["label_frequency"], rows["method"], strict=True
-    )
-    summaries = [metrics.summarise(ours[key]) for key in keys]
-    rows["z"] = [
-        (summary.mean - mean) / np.hypot(summary.se, se)
-        for summary, mean, se in zip(summaries, rows["mean"], rows["se"], strict=True)
-    ]
-    return rows
-
-
 def test_published_prophet_rows_fit_the_released_design():
     """Of the 96 published prophet figures at least 90% lie within 3 combined standard errors."""
-    z = prophets("released")["z"]
+    z = beside_published(prophet_figures("released"))["z"]
     assert len(z) == 96
     assert np.mean(np.abs(z) <= 3) >= 0.9
     assert np.sum(z**2) < chi2.ppf(0.999, df=96)
@@ -203,7 +173,13 @@ def test_published_prophet_rows_fit_the_released_design():
 
 def test_published_prophet_rows_reject_the_text_design():
     """In balanced accuracy on Synth 1 and 2 chi-square is beyond any chance (p < 1e-9)."""
-    rows = prophets("text").query("metric == 'u_balanced_accuracy'")
+    rows = beside_published(prophet_figures("text")).query("metric == 'u_balanced_accuracy'")
     for name in ("synth_1", "synth_2"):
         z = rows.loc[rows["dataset"] == name, "z"]
         assert np.sum(z**2) > chi2.isf(1e-9, df=len(z))
+
+
+def test_all_negative_calls_only_labelled_rows_positive():
+    """The baseline is right about the labelled and says 0 about everybody else."""
+    test = load("synth_2", 0.3, seed=0).test
+    assert np.array_equal(prophet_decisions(test)["all-negative"], test.s == 1)

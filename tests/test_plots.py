@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 from pu_utils import plots
@@ -62,3 +63,50 @@ def test_excess_heat_map_has_a_colour_scale():
     """The heat map comes with its scale."""
     figure = plots.excess_heat_map(x + 3, x + 3, np.outer(y, y))
     assert [axes.get_ylabel() for axes in figure.axes][1].startswith("excess risk")
+
+
+def test_image_strips_shows_each_row():
+    """One strip a title, as wide as its images together."""
+    figure = plots.image_strips({"a": np.zeros((3, 4, 5)), "b": np.zeros((2, 4, 5, 3))})
+    widths = [axes.images[0].get_array().shape[1] for axes in figure.axes]
+    assert widths == [15, 10]
+
+
+def test_panels_has_one_panel_a_title():
+    """Each title gets its panel, empty places are hidden, several lines get a legend."""
+    figure = plots.panels({"a": {"": (x, y)}, "b": {"p": (x, y), "q": (x, -y)}}, "x", "y")
+    assert [axes.get_title() for axes in figure.axes] == ["a", "b"]
+    assert [axes.get_legend() is not None for axes in figure.axes] == [False, True]
+    figure = plots.panels({str(k): {"": (x, y)} for k in range(4)}, "x", "y")
+    assert [axes.axison for axes in figure.axes] == [True] * 4 + [False] * 2
+
+
+def test_bars_are_as_long_as_their_values():
+    """The bars have the given lengths, and the reference line its place."""
+    figure = plots.bars({"a": 0.5, "b": 0.9}, "AUC", (0.5, "chance"))
+    assert [bar.get_width() for bar in figure.axes[0].patches] == [0.5, 0.9]
+    assert list(figure.axes[0].lines[0].get_xdata()) == [0.5, 0.5]
+
+
+def test_prophets_by_label_frequency_draws_published_and_truth():
+    """Each panel has three curves, and the two published series with error bars."""
+    rows = [
+        (name, c, method, 70.0, 0.5, 71.0)
+        for name in ("synth_1", "synth_2", "synth_3", "synth_scar")
+        for c in (0.1, 0.9)
+        for method in ("S-Prophet", "Y-Prophet", "all-negative")
+    ]
+    columns = ["dataset", "label_frequency", "method", "mean", "se", "value"]
+    frame = pd.DataFrame(rows, columns=columns)
+    figure = plots.prophets_by_label_frequency(frame.query("method != 'all-negative'"), frame)
+    assert [len(axes.containers) for axes in figure.axes] == [2] * 4
+    assert figure.axes[0].get_title() == "Synth. 1"
+
+
+def test_thresholds_for_balance_marks_the_optimum():
+    """The dot of each curve stands where it was predicted."""
+    odds = np.geomspace(0.1, 10, 5)
+    curves = {label: 50 + odds for label in "abc"}
+    figure = plots.thresholds_for_balance(odds, curves, {label: (0.5, 60) for label in "abc"})
+    dots = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+    assert len(dots) == 3 and dots[0].get_xdata()[0] == 0.5

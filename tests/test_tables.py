@@ -1,8 +1,8 @@
 """The published tables come with the package."""
 
 from pu_utils import metrics
-from pu_utils.data import NAMES
-from pu_utils.tables import published
+from pu_utils.data import NAMES, REAL
+from pu_utils.tables import published, published_datasets
 
 
 def test_published_has_all_figures():
@@ -21,3 +21,10 @@ def test_repeated_figures_agree():
     """What the paper prints in two tables is the same figure in both."""
     keys = ["metric", "dataset", "label_frequency", "method"]
     assert (published().groupby(keys)["mean"].nunique() == 1).all()
+
+
+def test_published_datasets_are_table_a1():
+    """Six real sets, by the names that `load` knows."""
+    table = published_datasets()
+    assert tuple(table["dataset"]) == tuple(REAL)
+    assert table.set_index("dataset").loc["cdc_diabetes", "samples"] == 148_458

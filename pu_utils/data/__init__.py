@@ -14,6 +14,8 @@ from pu_utils.data.synthetic import SYNTHETIC, make_synthetic
 __all__ = [
     "DESIGNS",
     "NAMES",
+    "REAL",
+    "SYNTHETIC",
     "PUData",
     "boldness",
     "diagnosis_weight",

@@ -1,5 +1,6 @@
-"""The ``data`` commands: ``python -m pu_utils data list|fetch|verify|make-samples``."""
+"""The ``data`` commands: ``python -m pu_utils data list|fetch|verify|describe|make-samples``."""
 
+import csv
 import sys
 
 from pu_utils.data import load, samples, store
@@ -15,6 +16,8 @@ def add_parser(commands):
     fetch.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(REAL)}; all")
     fetch.set_defaults(run=fetch_sets)
     actions.add_parser("verify", help="compare checksums").set_defaults(run=verify_files)
+    describe = actions.add_parser("describe", help="rows, features and prior of each set, as CSV")
+    describe.set_defaults(run=describe_sets)
     make = actions.add_parser("make-samples", help="draw the package's samples anew")
     make.add_argument("folder", nargs="?", default=samples.FOLDER)
     make.set_defaults(run=make_samples)
@@ -51,6 +54,20 @@ def verify_files(_arguments):
     if "altered" in states.values():
         print("altered files are set aside and downloaded again by: python -m pu_utils data fetch")
     return int("altered" in states.values())
+
+
+def describe_sets(_arguments):
+    """Print one line per real set; a set whose files are not to be had says so."""
+    columns = csv.writer(sys.stdout, lineterminator="\n")
+    columns.writerow(["dataset", "samples", "features", "prior", "fingerprint", "note"])
+    for name in REAL:
+        try:
+            data = load(name, label_frequency=0.5, seed=0)
+            facts = [len(data), data.X.shape[1], f"{data.prior:.4f}", data.fingerprint[:16], ""]
+        except OSError:
+            facts = ["", "", "", "", "not run: the file is not at hand"]
+        columns.writerow([name, *facts])
+    return 0
 
 
 def make_samples(arguments):

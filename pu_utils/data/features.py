@@ -41,7 +41,7 @@ def stored_features(stem, image_file, read_images):
     stem : str
         Beginning of the stored file's name; the recipe's hash follows.
     image_file : str
-        Name of the image file in :data:`pu_utils.data.store.FILES`.
+        Name of the image file in ``pu_utils.data.store.FILES``.
     read_images : callable
         From its path to (images, labels): uint8 of shape (n, height, width, 3), and (n,).
 
