@@ -287,7 +287,8 @@ def prophets_by_label_frequency(beside, truth):
                         label=f"{method}, published ± 2 SE",
                     )
             ax.set_title(TITLES[name])
-        figure.supxlabel("label frequency c", fontsize=10)
+        for ax in axes[-1]:
+            ax.set_xlabel("label frequency c")
         handles, labels = axes[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure
