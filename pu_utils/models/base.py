@@ -19,12 +19,17 @@ from pu_utils import rules
 from pu_utils.models.schedules import Schedule
 
 
+FORGOTTEN = ("detector_",)  # fitted attributes that predictions do not need
+
+
 class PUClassifier(ClassifierMixin, BaseEstimator):
     """Classifier of Y, fitted to X and the label status S, asked with S or without.
 
     ``classes_`` are the two values of ``s`` seen in ``fit``, in sorted order; the second means
     "labelled" for S and "class 1" for Y.
     """
+
+    _input_dtype = (np.float64, np.float32)
 
     def predict_proba(self, X, s=None):
         """Posterior probabilities of the two classes.
@@ -83,7 +88,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         return y, np.minimum(self._label_posterior(X), y), self._label_status(s)
 
     def _rows(self, X):
-        return validate_data(self, X, reset=False, dtype=np.float32)
+        return validate_data(self, X, reset=False, dtype=self._input_dtype)
 
     def _label_status(self, s):
         """``s`` as 0 and 1, or a clear error."""
@@ -98,7 +103,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
 
     def _training_rows(self, X, s):
         """``X`` and ``s`` checked, ``s`` as 0 and 1; sets ``classes_``."""
-        X, s = validate_data(self, X, s, dtype=np.float32)
+        X, s = validate_data(self, X, s, dtype=self._input_dtype)
         check_classification_targets(s)
         if type_of_target(s) != "binary" and len(np.unique(s)) > 2:
             raise ValueError(
@@ -195,7 +200,7 @@ def _pack(estimator):
     }
     facts["fitted"], facts["estimators"] = {}, {}
     for name, value in vars(estimator).items():
-        if not name.endswith("_"):
+        if not name.endswith("_") or name in FORGOTTEN:
             continue
         if isinstance(value, PUClassifier):
             inner, facts["estimators"][name] = _pack(value)

@@ -5,7 +5,7 @@ import copy
 import torch
 from torch.nn import functional as F
 
-from pu_utils.models.networks import Classifier, batch_norm
+from pu_utils.models.networks import Classifier, NormalisedDense
 from pu_utils.models.schedules import resolve_schedule
 from pu_utils.models.training import (
     History,
@@ -141,4 +141,4 @@ class LabelModel(NetworkClassifier):
 
     def _new_network(self, name, generator):
         hidden = resolve_schedule(self.schedule).target_hidden
-        return Classifier(self.n_features_in_, hidden, generator, batch_norm)
+        return Classifier(self.n_features_in_, hidden, generator, NormalisedDense)

@@ -45,9 +45,7 @@ def epoch_batches(n_labelled, n_unlabelled, n_steps, generator):
     labelled = torch.randperm(n_labelled, generator=generator, device=device)
     share = math.ceil(n_labelled / n_steps)
     cycle = torch.arange(n_steps * share, device=device) % n_labelled
-    yield from zip(
-        labelled[cycle].chunk(n_steps), unlabelled.tensor_split(n_steps), strict=True
-    )
+    yield from zip(labelled[cycle].chunk(n_steps), unlabelled.tensor_split(n_steps), strict=True)
 
 
 def count_steps(n_unlabelled, n, batch_size):
@@ -113,6 +111,8 @@ class NetworkClassifier(PUClassifier):
 
     A subclass says how to build one: ``_new_network(name, generator)``.
     """
+
+    _input_dtype = np.float32
 
     def _restored_network(self, name, arrays):
         device = resolve_device(self.device)

@@ -172,9 +172,7 @@ class Trainer:
         self.autoencoder_optimizer = adam([*autoencoder, networks.label_head], rate)
         self.autoencoder_optimizer.param_groups[-1]["weight_decay"] = WEIGHT_DECAY
         self.discriminator_optimizer = adam([networks.discriminator], rate)
-        self.target_optimizer = adam(
-            [networks.target], schedule.target_learning_rate, WEIGHT_DECAY
-        )
+        self.target_optimizer = adam([networks.target], schedule.target_learning_rate, WEIGHT_DECAY)
 
     def train(self):
         """Pretraining, the prior of h_y, the main loop."""
