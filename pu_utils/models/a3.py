@@ -4,9 +4,11 @@ Sperl, Schulze and Böttinger, *Activation anomaly analysis*, ECML PKDD 2020, in
 VAE-PU+OCC uses.
 """
 
+import itertools
+
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
@@ -32,7 +34,7 @@ class ActivationAutoencoder(nn.Module):
     def __init__(self, n_features, hidden, generator):
         super().__init__()
         sizes = (n_features, *hidden, *hidden[-2::-1])
-        pairs = zip(sizes[:-1], sizes[1:], strict=True)
+        pairs = itertools.pairwise(sizes)
         self.layers = nn.ModuleList(Dense(*pair, generator) for pair in pairs)
         self.out = Dense(sizes[-1], n_features, generator)
 
@@ -45,8 +47,8 @@ class ActivationAutoencoder(nn.Module):
         return self.out(x), torch.cat(activations, dim=1)
 
 
-class A3(OutlierMixin, BaseEstimator):
-    """Outlier detector: an alarm network on the activations of an autoencoder.
+class A3(BaseEstimator):
+    """One-class model: an alarm network on the activations of an autoencoder.
 
     The autoencoder learns the data; the alarm network learns to say 0 on the activations that
     data cause and 1 on those of noise. Features are scaled to [0, 1] by the range of the
@@ -67,8 +69,8 @@ class A3(OutlierMixin, BaseEstimator):
 
     Attributes
     ----------
-    offset_ : float
-        Score below which ``predict`` says outlier: 1/2.
+    autoencoder_, alarm_ : torch.nn.Module
+        The two networks.
 
     Examples
     --------
@@ -120,7 +122,6 @@ class A3(OutlierMixin, BaseEstimator):
         x = to_tensor(self._scaled(X), device)
         self._fit_autoencoder(x, generator)
         self._fit_alarm(x, generator)
-        self.offset_ = 0.5
         return self
 
     def score_samples(self, X):
@@ -128,14 +129,6 @@ class A3(OutlierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float32)
         return 1 - predict_in_batches(self._alarm, self._scaled(X), resolve_device(self.device))
-
-    def decision_function(self, X):
-        """Score minus ``offset_``."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X):
-        """1 for inliers, -1 for outliers."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
 
     def _scaled(self, X):
         return (X - self.minimum_) / self.span_
@@ -156,7 +149,7 @@ class A3(OutlierMixin, BaseEstimator):
         n_activations = 2 * sum(self.hidden) - self.hidden[-1]
         sizes = (n_activations, *self.hidden)
         layers = []
-        for pair in zip(sizes[:-1], sizes[1:], strict=True):
+        for pair in itertools.pairwise(sizes):
             layers += [Dense(*pair, generator), nn.ReLU(inplace=True)]
         self.alarm_ = nn.Sequential(*layers, Dense(sizes[-1], 1, generator))
         optimizer = adam([self.alarm_], self.alarm_learning_rate)

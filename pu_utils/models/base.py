@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pu_utils import rules
 from pu_utils.models.schedules import Schedule
 
-
 FORGOTTEN = ("detector_",)  # fitted attributes that predictions do not need
 
 

@@ -16,7 +16,6 @@ longer depends on the class: what the released program calls e estimates s.
 
 import copy
 
-import numpy as np
 import torch
 from sklearn.linear_model import LogisticRegression
 from torch.nn import functional as F
@@ -54,9 +53,9 @@ def released_loss(logits, s, responsibility):
 class Lbe(NetworkClassifier):
     """LBE, the paper's LBE and, asked with ``s``, LBE+S.
 
-    y(x) starts at the logistic regression of S on x, e(x) at 1/2. Every M-step is Adam on minibatches,
-    stopped when the expected log-likelihood of the validation part has not improved for
-    ``patience`` epochs; EM stops when its observed log-likelihood no longer improves.
+    y(x) starts at the logistic regression of S on x, e(x) at 1/2. Every M-step is Adam on
+    minibatches, stopped when the expected log-likelihood of the validation part has not improved
+    for ``patience`` epochs; EM stops when its observed log-likelihood no longer improves.
 
     Parameters
     ----------

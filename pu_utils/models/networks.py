@@ -4,6 +4,7 @@ Every random number is drawn from a generator that the caller hands over, so tha
 training a network leaves the global state of torch alone.
 """
 
+import itertools
 from typing import NamedTuple
 
 import torch
@@ -56,7 +57,7 @@ class NormalisedDense(nn.Sequential):
 def hidden_layers(sizes, generator, layer=ScaledDense):
     """Layers from ``sizes[0]`` to ``sizes[-1]`` units, each followed by LeakyReLU."""
     layers = []
-    for inputs, outputs in zip(sizes[:-1], sizes[1:], strict=True):
+    for inputs, outputs in itertools.pairwise(sizes):
         layers += [layer(inputs, outputs, generator), nn.LeakyReLU(SLOPE, inplace=True)]
     return nn.Sequential(*layers)
 

@@ -1,4 +1,4 @@
-"""Estimators that train nothing of their own: two classifiers joined, the prophets, all-negative."""
+"""Estimators that train nothing of their own: two models joined, the prophets, all-negative."""
 
 import numpy as np
 from sklearn.base import clone
