@@ -95,8 +95,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         strange = ~np.isin(s, self.classes_)
         if strange.any():
             raise ValueError(
-                f"s holds {s[strange].flat[0]!r}; it must hold the values seen in fit, "
-                f"{self.classes_[0]!r} (unlabelled) and {self.classes_[1]!r} (labelled)"
+                f"s holds {s[strange].flat[0]}; it must hold the values seen in fit, "
+                f"{self.classes_[0]} (unlabelled) and {self.classes_[1]} (labelled)"
             )
         return (s == self.classes_[1]).astype(int)
 
@@ -112,7 +112,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(s)
         if len(self.classes_) == 1:
             raise ValueError(
-                f"s holds one class only, {self.classes_[0]!r}; both labelled and unlabelled "
+                f"s holds one class only, {self.classes_[0]}; both labelled and unlabelled "
                 "rows are needed to learn from"
             )
         return X, self._label_status(s)
@@ -151,8 +151,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
     def save(self, path):
         """Write the fitted estimator to one safetensors file with its settings as JSON.
 
-        Parameters that are estimators (``base``, ``label_model``, ``detector``) are stored as
-        None: what was learnt with them is stored, and predictions do not ask them again.
+        Parameters that are estimators (such as ``base``) are stored as None: what was learnt with
+        them is stored, and predictions do not ask them again.
         """
         check_is_fitted(self)
         arrays, facts = _pack(self)
@@ -195,7 +195,8 @@ def _pack(estimator):
     """Arrays and JSON facts of a fitted estimator."""
     arrays, facts = {}, {"class": type(estimator).__name__, "networks": []}
     facts["parameters"] = {
-        name: _plain(name, value) for name, value in estimator.get_params(deep=False).items()
+        name: None if hasattr(value, "get_params") else _plain(name, value)
+        for name, value in estimator.get_params(deep=False).items()
     }
     facts["fitted"], facts["estimators"] = {}, {}
     for name, value in vars(estimator).items():
@@ -216,13 +217,11 @@ def _pack(estimator):
 
 
 def _plain(name, value):
-    """``value`` in JSON's types; estimators become None."""
+    """``value`` in JSON's types."""
     if isinstance(value, Schedule):
         return {"Schedule": value.to_json()}
     if isinstance(value, np.ndarray):
         return {"array": value.tolist(), "dtype": value.dtype.str}
-    if name in ("base", "label_model", "detector") and not isinstance(value, str):
-        return None
     try:
         json.dumps(value)
     except TypeError:
