@@ -8,7 +8,7 @@ from tqdm.auto import tqdm
 
 from pu_utils.models.base import PUClassifier
 
-PREDICTION_BATCH = 4096  # rows; activations of this size stay in the processor's cache
+PREDICTION_BATCH = 2048  # rows; activations of this size stay in the processor's cache
 
 
 class TrainingDiverged(ArithmeticError):
