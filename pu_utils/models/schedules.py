@@ -42,6 +42,14 @@ class Schedule:
     label_batch_size: int = 128
     label_learning_rate: float = 1e-4
 
+    def __post_init__(self):
+        if self.target_pool not in ("all", "batch"):
+            raise ValueError(f"target_pool is {self.target_pool!r}; give 'all' or 'batch'")
+        if len(self.phase_epochs) != 5:
+            raise ValueError(
+                f"phase_epochs is {self.phase_epochs}; give five numbers, one for each phase"
+            )
+
     def scaled(self, epoch_scale):
         """The same schedule with every epoch count of VAE-PU multiplied by ``epoch_scale``.
 

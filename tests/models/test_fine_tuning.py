@@ -12,7 +12,7 @@ from sklearn.svm import OneClassSVM
 
 from pu_utils import rules
 from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
-from pu_utils.models.fine_tuning import highest
+from pu_utils.models.fine_tuning import highest, risks
 from pu_utils.models.occ import conformal_p_values
 
 from .conftest import TINY
@@ -70,8 +70,25 @@ def test_bayes_selects_by_augmented_odds(base, blobs):
     assert prior_training == pytest.approx(share, abs=0.01)
     n_chosen = round(len(unlabelled) * (0.5 - prior_training) / (1 - prior_training))
     assert len(model.selected_) == n_chosen
-    rest = np.delete(odds, model.selected_)
-    assert odds[model.selected_].min() >= rest.max()
+    np.testing.assert_array_equal(model.unlabelled_rows_, np.flatnonzero(s == 0))
+    chosen = np.isin(model.unlabelled_rows_, model.selected_)
+    assert odds[chosen].min() >= odds[~chosen].max()
+
+
+def test_selected_rows_are_rows_of_x(base, blobs):
+    """Where rows are held out, ``selected_`` still counts in the X given to fit."""
+    X, _, s = blobs
+    model = VaePuBayes(base=base, random_state=0).fit(X, s)
+    assert 0 < len(model.training_rows_) < len(X)
+    assert set(model.selected_) <= set(model.training_rows_)
+    assert not s[model.selected_].any()
+
+
+def test_a_base_of_another_kind_is_refused(blobs):
+    """Only a VaePu can be fine-tuned."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match="it must be a VaePu"):
+        VaePuBayes(base=OneClassSVM()).fit(X, s)
 
 
 def test_highest():
@@ -96,8 +113,8 @@ def test_occ_selects_by_p_value(detector, base, blobs):
     X, _, s = blobs
     model = VaePuOcc(base=base, detector=detector, random_state=0).fit(X, s, validation=(X, s))
     assert ((model.selection_scores_ > 0) & (model.selection_scores_ <= 1)).all()
-    rest = np.delete(model.selection_scores_, model.selected_)
-    assert model.selection_scores_[model.selected_].min() >= rest.max()
+    chosen = np.isin(model.unlabelled_rows_, model.selected_)
+    assert model.selection_scores_[chosen].min() >= model.selection_scores_[~chosen].max()
 
 
 def test_occ_by_name_builds_the_paper_s_a3(base, monkeypatch, blobs):
@@ -118,23 +135,32 @@ def test_unknown_detectors_are_refused(detector, base, blobs):
         VaePuOcc(base=base, detector=detector).fit(X, s)
 
 
+def fine_tuning_losses(model):
+    return [row["validation"] for row in model.history_ if row["phase"] == "fine-tuning"]
+
+
 def test_the_best_step_is_kept(base, blobs):
     """The target classifier kept has the lowest PU risk on the validation part of all steps."""
     X, _, s = blobs
-    model = VaePuBayes(base=base).fit(X, s)
-    risk = [row["pu_risk"] for row in model.history_ if row["phase"] == "fine-tuning"]
-    assert len(risk) == TINY.fine_tuning_steps + 1
-    assert min(risk) < risk[0]
+    model = VaePuBayes(base=base).fit(X, s, validation=(X, s))
+    losses = fine_tuning_losses(model)
+    assert len(losses) == TINY.fine_tuning_steps
+    chosen = torch.as_tensor(np.flatnonzero(np.isin(model.unlabelled_rows_, model.selected_)))
+    rows = [torch.as_tensor(X[s == k], dtype=torch.float32) for k in (1, 0)]
+    positive, negative = risks(model.target_, *rows, chosen, base._shares())
+    assert (positive + negative.clamp(min=0)).item() == pytest.approx(min(losses), rel=1e-6)
+
+
+def f1(decision, y):
+    return 2 * (decision & y).sum() / (decision.sum() + y.sum())
 
 
 def test_oracle_stopping_uses_y(base, blobs):
     """Oracle stopping keeps the step of highest F1 against the true classes."""
     X, y, s = blobs
     model = VaePuBayes(base=base, stopping="oracle").fit(X, s, validation=(X, s, y))
-    decision = model.predict(X)
-    f1 = 2 * (decision & y).sum() / (decision.sum() + y.sum())
-    losses = [row["oracle"] for row in model.history_ if row["phase"] == "fine-tuning"]
-    assert 1 - f1 == pytest.approx(min(losses), abs=1e-6)
+    best = 1 - min(fine_tuning_losses(model))
+    assert f1(model.predict(X), y) == pytest.approx(best, abs=1e-6)
 
 
 def test_oracle_stopping_needs_y(base, blobs):
