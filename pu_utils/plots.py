@@ -316,3 +316,85 @@ def thresholds_for_balance(odds, curves, best):
         axes.set(xscale="log", xlabel="threshold t on the odds", ylabel="U-balanced accuracy (%)")
         axes.legend()
     return figure
+
+
+def vae_pu_graph():
+    """The networks of VAE-PU and what flows between them."""
+    boxes = {  # centre, text, whether it is a network
+        "x": ((0.0, 1.5), "x", False),
+        "o": ((0.0, 0.4), "o: labelled?", False),
+        "encoder_y": ((1.5, 2.2), "encoder_y", True),
+        "encoder_o": ((1.5, 0.6), "encoder_o", True),
+        "h_y": ((3.0, 2.2), "$h_y$: class", False),
+        "h_o": ((3.0, 0.6), "$h_o$: label", False),
+        "decoder": ((4.5, 1.5), "decoder", True),
+        "label_head": ((4.5, 0.2), "label head", True),
+        "x_PU": ((6.0, 1.5), "$x_{PU}$", False),
+        "discriminator": ((7.6, 2.2), "discriminator", True),
+        "target": ((7.6, 0.8), "target classifier", True),
+    }
+    arrows = [
+        ("x", "encoder_y"), ("x", "encoder_o"), ("o", "encoder_o"), ("encoder_y", "h_y"),
+        ("encoder_o", "h_o"), ("h_y", "decoder"), ("h_o", "decoder"), ("h_o", "label_head"),
+        ("decoder", "x_PU"), ("x_PU", "discriminator"), ("x_PU", "target"),
+    ]  # fmt: skip
+    with _figure(figsize=(7.5, 2.7)) as (figure, axes):
+        for (x, y), text, network in boxes.values():
+            style = "round,pad=0.35" if network else "square,pad=0.3"
+            colour = "#cfe5f5" if network else "#f3f3f3"
+            frame = {"boxstyle": style, "fc": colour, "ec": "black"}
+            axes.text(x, y, text, ha="center", va="center", fontsize=8, bbox=frame, zorder=2)
+        for start, end in arrows:
+            arrow = {"arrowstyle": "->", "shrinkA": 24, "shrinkB": 26}
+            axes.annotate("", boxes[end][0], boxes[start][0], arrowprops=arrow, zorder=1)
+        axes.set(xlim=(-0.7, 8.6), ylim=(-0.2, 2.7))
+        axes.axis("off")
+    return figure
+
+
+def scatter_by_group(panels_, groups):
+    """Points of several planes, coloured and shaped by group.
+
+    Parameters
+    ----------
+    panels_ : dict
+        Title of each panel and its points, (n, 2).
+    groups : dict
+        Label of each group and which rows belong to it (bool array).
+    """
+    styles = [(NEGATIVE, "."), (POSITIVE, "x"), (LABELLED, "^")]
+    with _figure(1, len(panels_), figsize=(7.5, 3.4)) as (figure, axes):
+        for ax, (title, points) in zip(np.atleast_1d(axes), panels_.items(), strict=True):
+            for (label, rows), (colour, marker) in zip(groups.items(), styles, strict=False):
+                ax.scatter(
+                    *points[rows].T, s=12, color=colour, marker=marker, label=label, alpha=0.7
+                )
+            ax.set_title(title)
+        handles, labels = np.atleast_1d(axes)[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(groups))
+    return figure
+
+
+def grouped_bars(table, xlabel):
+    """Horizontal bars, one cluster a row of the table and one colour a column.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Lengths of the bars.
+    xlabel : str
+    """
+    colours = [AUGMENTED, X_ONLY, LABELLED, POSITIVE, NEGATIVE]
+    height = 0.8 / len(table.columns)
+    size = (7, 0.9 + 0.28 * table.size)
+    with _figure(figsize=size) as (figure, axes):
+        for k, (column, colour) in enumerate(zip(table.columns, colours, strict=False)):
+            where = np.arange(len(table)) + (k - (len(table.columns) - 1) / 2) * height
+            drawn = axes.barh(where, table[column], height, color=colour, label=column, alpha=0.75)
+            axes.bar_label(drawn, fmt="%.2f", padding=3, fontsize=8)
+        axes.set_yticks(np.arange(len(table)), table.index)
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set(xlabel=xlabel, xlim=(0, 1.12 * table.to_numpy().max()))
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(5, len(table.columns)))
+    return figure

@@ -110,3 +110,25 @@ def test_thresholds_for_balance_marks_the_optimum():
     figure = plots.thresholds_for_balance(odds, curves, {label: (0.5, 60) for label in "abc"})
     dots = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
     assert len(dots) == 3 and dots[0].get_xdata()[0] == 0.5
+
+
+def test_vae_pu_graph_names_every_network():
+    """The diagram shows the five networks and the two latents."""
+    texts = {text.get_text() for text in plots.vae_pu_graph().axes[0].texts}
+    assert {"encoder_y", "encoder_o", "decoder", "discriminator", "target classifier"} <= texts
+
+
+def test_scatter_by_group_draws_every_point():
+    """Each panel shows all points, group by group."""
+    points = np.arange(10.0).reshape(5, 2)
+    first = np.array([True, True, False, False, False])
+    figure = plots.scatter_by_group({"a": points, "b": -points}, {"one": first, "two": ~first})
+    sizes = [[len(c.get_offsets()) for c in axes.collections] for axes in figure.axes]
+    assert sizes == [[2, 3], [2, 3]]
+
+
+def test_grouped_bars_draws_the_table():
+    """One bar an entry of the table, as long as it says."""
+    table = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["u", "v"])
+    lengths = [bar.get_width() for bar in plots.grouped_bars(table, "share").axes[0].patches]
+    assert lengths == [0.1, 0.2, 0.3, 0.4]

@@ -1,7 +1,7 @@
 """VAE-PU+OCC: a one-class model of generated rows chooses the rows that VAE-PU is fine-tuned on.
 
-Wawrzeńczyk and Mielniczuk, *One-class classification approach to variational learning from biased
-positive unlabeled data*, ECAI 2023.
+Mielniczuk and Wawrzeńczyk, *One-class classification approach to variational learning from biased
+positive unlabelled data*, ECAI 2023.
 """
 
 import math

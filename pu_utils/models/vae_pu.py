@@ -1,6 +1,6 @@
 r"""VAE-PU: a variational autoencoder that invents the unlabelled positives a PU risk needs.
 
-Na, Kim, Kim and Moon, *Deep generative positive-unlabeled learning under selection bias*, CIKM
+Na et al., *Deep generative positive-unlabeled learning under selection bias*, CIKM
 2020, in the form the paper uses. An example has two latents: ``h_y`` carries its class, ``h_o``
 its label status. The terms below are, for one batch (L labelled rows, U unlabelled),
 
