@@ -1,0 +1,30 @@
+"""Estimators with one interface: ``fit(X, s)``, then ask with S or without."""
+
+from pu_utils.models.a3 import A3
+from pu_utils.models.base import PUClassifier
+from pu_utils.models.bayes import VaePuBayes
+from pu_utils.models.label_model import LabelModel
+from pu_utils.models.lbe import Lbe
+from pu_utils.models.occ import VaePuOcc
+from pu_utils.models.prior import estimate_prior
+from pu_utils.models.schedules import Schedule, paper_settings
+from pu_utils.models.simple import AllNegative, Augmented, Prophet
+from pu_utils.models.training import TrainingDiverged
+from pu_utils.models.vae_pu import VaePu
+
+__all__ = [
+    "A3",
+    "AllNegative",
+    "Augmented",
+    "LabelModel",
+    "Lbe",
+    "PUClassifier",
+    "Prophet",
+    "Schedule",
+    "TrainingDiverged",
+    "VaePu",
+    "VaePuBayes",
+    "VaePuOcc",
+    "estimate_prior",
+    "paper_settings",
+]

@@ -1,0 +1,168 @@
+"""A3, activation anomaly analysis: does an autoencoder's inside look as it does on known data?
+
+Sperl, Schulze and Böttinger, *Activation anomaly analysis*, ECML PKDD 2020, in the sizes that
+VAE-PU+OCC uses.
+"""
+
+import itertools
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import nn
+from torch.nn import functional as F
+
+from pu_utils.models.networks import Dense, binary_cross_entropy, dropout
+from pu_utils.models.training import (
+    adam,
+    descend,
+    new_generator,
+    predict_in_batches,
+    resolve_device,
+    to_tensor,
+)
+
+DROPOUT = 0.1
+NOISE_MEAN = 0.5  # the middle of the features' range after scaling; standard deviation 1
+
+
+class ActivationAutoencoder(nn.Module):
+    """Autoencoder with a sigmoid output that also returns the activations of its hidden layers."""
+
+    def __init__(self, n_features, hidden, generator):
+        super().__init__()
+        sizes = (n_features, *hidden, *hidden[-2::-1])
+        pairs = itertools.pairwise(sizes)
+        self.layers = nn.ModuleList(Dense(*pair, generator) for pair in pairs)
+        self.out = Dense(sizes[-1], n_features, generator)
+
+    def forward(self, x, generator=None):  # (n, p) -> logits (n, p), activations (n, sum hidden)
+        activations = []
+        for layer in self.layers:
+            x = F.relu(layer(x))
+            activations.append(x)
+            x = x if generator is None else dropout(x, DROPOUT, generator)
+        return self.out(x), torch.cat(activations, dim=1)
+
+
+class A3(BaseEstimator):
+    """One-class model: an alarm network on the activations of an autoencoder.
+
+    The autoencoder learns the data; the alarm network learns to say 0 on the activations that
+    data cause and 1 on those of noise. Features are scaled to [0, 1] by the range of the
+    data first, as the sigmoid output and the noise want them.
+
+    Parameters
+    ----------
+    hidden : tuple of int
+        Widths of the autoencoder's first half, mirrored in its second, and of the alarm network.
+    epochs, batch_size : int
+        Of both networks.
+    learning_rate, alarm_learning_rate : float
+        Of the two, both by Adam.
+    random_state : int, RandomState or None
+        Source of all random numbers.
+    device : str
+        "auto" or a device of torch.
+
+    Attributes
+    ----------
+    autoencoder_, alarm_ : torch.nn.Module
+        The two networks.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((64, 2))
+    >>> A3(hidden=(8, 4), epochs=1, random_state=0).fit(X).score_samples(X).shape
+    (64,)
+    """
+
+    def __init__(
+        self,
+        *,
+        hidden=(1000, 500, 200, 75),
+        epochs=10,
+        batch_size=256,
+        learning_rate=1e-3,
+        alarm_learning_rate=1e-5,
+        random_state=None,
+        device="auto",
+    ):
+        self.hidden = hidden
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.alarm_learning_rate = alarm_learning_rate
+        self.random_state = random_state
+        self.device = device
+
+    def fit(self, X, y=None):
+        """Fit to rows ``X``; ``y`` is not used.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Inliers.
+        y : None
+            There for scikit-learn.
+
+        Returns
+        -------
+        A3
+            Itself.
+        """
+        X = validate_data(self, X, dtype=np.float32)
+        self.minimum_ = X.min(axis=0)
+        span = X.max(axis=0) - self.minimum_
+        self.span_ = np.where(span > 0, span, 1)
+        device = resolve_device(self.device)
+        generator = new_generator(check_random_state(self.random_state), device)
+        x = to_tensor(self._scaled(X), device)
+        self._fit_autoencoder(x, generator)
+        self._fit_alarm(x, generator)
+        return self
+
+    def score_samples(self, X):
+        """One minus the alarm: near 1 for inliers, near 0 for outliers."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float32)
+        return 1 - predict_in_batches(self._alarm, self._scaled(X), resolve_device(self.device))
+
+    def _scaled(self, X):
+        return (X - self.minimum_) / self.span_
+
+    def _batches(self, x, generator):
+        order = torch.randperm(len(x), generator=generator, device=x.device)
+        return order.tensor_split(max(1, round(len(x) / self.batch_size)))
+
+    def _fit_autoencoder(self, x, generator):
+        self.autoencoder_ = ActivationAutoencoder(self.n_features_in_, self.hidden, generator)
+        optimizer = adam([self.autoencoder_], self.learning_rate)
+        for _ in range(self.epochs):
+            for rows in self._batches(x, generator):
+                logits, _ = self.autoencoder_(x[rows], generator)
+                descend(optimizer, F.binary_cross_entropy_with_logits(logits, x[rows]))
+
+    def _fit_alarm(self, x, generator):
+        n_activations = 2 * sum(self.hidden) - self.hidden[-1]
+        sizes = (n_activations, *self.hidden)
+        layers = []
+        for pair in itertools.pairwise(sizes):
+            layers += [Dense(*pair, generator), nn.ReLU(inplace=True)]
+        self.alarm_ = nn.Sequential(*layers, Dense(sizes[-1], 1, generator))
+        optimizer = adam([self.alarm_], self.alarm_learning_rate)
+        for _ in range(self.epochs):
+            for rows in self._batches(x, generator):
+                noise = torch.randn(x[rows].shape, generator=generator, device=x.device)
+                alarm = self._alarm(torch.cat([x[rows], NOISE_MEAN + noise]))
+                on_data, on_noise = alarm.chunk(2)
+                loss = binary_cross_entropy(on_data, 0) + binary_cross_entropy(on_noise, 1)
+                descend(optimizer, loss)
+
+    def _alarm(self, x):
+        """Logit of the alarm; the autoencoder is done learning."""
+        with torch.no_grad():
+            _, activations = self.autoencoder_(x)
+        return self.alarm_(activations).squeeze(1)

@@ -1,0 +1,144 @@
+"""The label model: a network for s(x) = P(S=1 | x), which the paper trains beside VAE-PU."""
+
+import copy
+
+import torch
+from torch.nn import functional as F
+
+from pu_utils.models.networks import Classifier, NormalisedDense
+from pu_utils.models.schedules import resolve_schedule
+from pu_utils.models.training import (
+    History,
+    NetworkClassifier,
+    adam,
+    descend,
+    new_generator,
+    predict_in_batches,
+    resolve_device,
+    to_tensor,
+)
+
+
+class LabelModel(NetworkClassifier):
+    """Network that estimates ``s(x)``, the probability of being labelled.
+
+    A dense network with batch normalisation, trained on the cross-entropy of S, and stopped when
+    the cross-entropy on the validation part has not improved for ``label_patience`` epochs; the
+    best epoch is kept.
+
+    As a classifier of Y it is the non-traditional one: it takes every unlabelled row for a
+    negative, ``y(x) = s(x)``.
+
+    Parameters
+    ----------
+    schedule : {"paper", "fast"} or Schedule
+        Size of the network and of its training.
+    validation_fraction : float
+        Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    odds : float
+        What the odds of class 1 must exceed for class 1 to be predicted.
+    random_state : int, RandomState or None
+        Source of the initial weights and of the order of the rows.
+    device : str
+        "auto" or a device of torch.
+    verbose : bool
+        Whether to show progress.
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+        The trained network; it gives logits.
+    history_ : list of dict
+        Cross-entropy per epoch, on the training and the validation part.
+    diagnostics_ : dict
+        Counts of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> s = (X[:, 0] > 0).astype(int)
+    >>> model = LabelModel(schedule="fast", random_state=0).fit(X, s)
+    >>> model.predict_label_proba(X).shape
+    (200,)
+    """
+
+    def __init__(
+        self,
+        *,
+        schedule="paper",
+        validation_fraction=0.15,
+        odds=1.0,
+        random_state=None,
+        device="auto",
+        verbose=False,
+    ):
+        self.schedule = schedule
+        self.validation_fraction = validation_fraction
+        self.odds = odds
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def fit(self, X, s, *, validation=None):
+        """Fit to rows ``X`` and their label status ``s``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            1 where labelled, 0 elsewhere.
+        validation : tuple (X, s), optional
+            Rows to stop by; held out of ``X`` where not given.
+
+        Returns
+        -------
+        LabelModel
+            Itself.
+        """
+        X, s = self._training_rows(X, s)
+        random_state = self._random_state()
+        training, held = self._validation_rows(X, s, validation, random_state)
+        self._train(training, held[:2], random_state)
+        self._diagnose(X, s)
+        return self
+
+    def _train(self, training, validation, random_state):
+        schedule, device = resolve_schedule(self.schedule), resolve_device(self.device)
+        generator = new_generator(random_state, device)
+        network = self._new_network("network_", generator)
+        optimizer = adam([network], schedule.label_learning_rate)
+        x, s = (to_tensor(array, device) for array in training)
+        x_held, s_held = (to_tensor(array, device) for array in validation)
+        n_steps = max(1, round(len(x) / schedule.label_batch_size))
+        history, best, best_epoch = History(self.verbose), None, 0
+        for epoch in history.epochs("label model", schedule.label_epochs):
+            network.train()
+            losses = []
+            for rows in torch.randperm(len(x), generator=generator, device=device).tensor_split(
+                n_steps
+            ):
+                loss = F.binary_cross_entropy_with_logits(network(x[rows]), s[rows])
+                descend(optimizer, loss)
+                losses.append(loss.detach())
+            network.eval()
+            with torch.no_grad():
+                held_loss = F.binary_cross_entropy_with_logits(network(x_held), s_held)
+            row = {"cross_entropy": torch.stack(losses).mean(), "validation": held_loss}
+            history.record("label model", epoch, [row])
+            if best is None or held_loss < best:
+                best, best_epoch, state = held_loss, epoch, copy.deepcopy(network.state_dict())
+            elif epoch - best_epoch >= schedule.label_patience:
+                break
+        network.load_state_dict(state)
+        self.network_, self.history_ = network, history.rows
+
+    def _label_posterior(self, X):
+        return predict_in_batches(self.network_, X, resolve_device(self.device))
+
+    _class_posterior = _label_posterior
+
+    def _new_network(self, name, generator):
+        hidden = resolve_schedule(self.schedule).target_hidden
+        return Classifier(self.n_features_in_, hidden, generator, NormalisedDense)

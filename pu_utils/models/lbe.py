@@ -1,0 +1,235 @@
+r"""LBE: two logistic models, of the class and of the propensity, fitted together by EM.
+
+Gong et al., *Instance-dependent positive and unlabeled learning with labeling bias estimation*,
+IEEE TPAMI 2021, in the form the paper uses: ``y(x) = sigmoid(b'x)``, ``e(x) = sigmoid(g'x)``.
+
+.. math::
+
+    \text{E-step:}\quad & \tilde y_i = P(Y=1 \mid x_i, S_i)                                & (1) \\
+    \text{M-step:}\quad & \max_{b, g} \sum_i \tilde y_i [\log y_i + S_i \log e_i
+        + (1 - S_i) \log(1 - e_i)] + (1 - \tilde y_i) \log(1 - y_i)                        & (2) \\
+    \text{released:}\quad & (2) + \sum_i (1 - \tilde y_i)(1 - S_i) \log(1 - e_i)           & (3)
+
+(1) is the augmented posterior of Theorem 1. With (3) the propensity's part of the objective no
+longer depends on the class: what the released program calls e estimates s.
+"""
+
+import copy
+
+import torch
+from sklearn.linear_model import LogisticRegression
+from torch.nn import functional as F
+
+from pu_utils import rules
+from pu_utils.models.networks import Dense
+from pu_utils.models.training import (
+    History,
+    NetworkClassifier,
+    adam,
+    descend,
+    new_generator,
+    predict_in_batches,
+    resolve_device,
+    to_tensor,
+)
+
+
+def expected_loss(logits, s, responsibility):
+    """Minus (2), per row: logits of y and e in two columns, ``responsibility`` from (1)."""
+    class_logit, propensity_logit = logits.unbind(1)
+    class_part = F.softplus(class_logit) - responsibility * class_logit
+    label_part = F.softplus(propensity_logit) - s * propensity_logit
+    return (class_part + responsibility * label_part).mean()
+
+
+def released_loss(logits, s, responsibility):
+    """Minus (3), per row: every row counts in the propensity's part."""
+    class_logit, propensity_logit = logits.unbind(1)
+    class_part = F.softplus(class_logit) - responsibility * class_logit
+    label_part = F.softplus(propensity_logit) - s * propensity_logit
+    return (class_part + label_part).mean()
+
+
+class Lbe(NetworkClassifier):
+    """LBE, the paper's LBE and, asked with ``s``, LBE+S.
+
+    y(x) starts at the logistic regression of S on x, e(x) at 1/2. Every M-step is Adam on
+    minibatches, stopped when the expected log-likelihood of the validation part has not improved
+    for ``patience`` epochs; EM stops when its observed log-likelihood no longer improves.
+
+    Parameters
+    ----------
+    released : bool
+        Do what the paper's program does: objective (3) instead of (2), and one EM round only (its
+        optimiser holds on to parameters that the first early stop replaces, so that nothing
+        changes after it).
+    max_rounds : int
+        Most EM rounds.
+    max_epochs, patience : int
+        Most epochs of an M-step, and how many without improvement end it.
+    learning_rate, batch_size : float, int
+        Of Adam.
+    validation_fraction : float
+        Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    odds : float
+        What the odds of class 1 must exceed for class 1 to be predicted.
+    random_state : int, RandomState or None
+        Source of the order of the rows.
+    device : str
+        "auto" or a device of torch.
+    verbose : bool
+        Whether to show progress.
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+        Linear map from x to the logits of y(x) and e(x).
+    history_ : list of dict
+        Losses per EM round and epoch.
+    diagnostics_ : dict
+        Counts of rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> s = ((X[:, 0] > 0) & (rng.random(400) < 0.5)).astype(int)
+    >>> Lbe(max_rounds=2, random_state=0).fit(X, s).predict(X, s=s).shape
+    (400,)
+    """
+
+    def __init__(
+        self,
+        *,
+        released=False,
+        max_rounds=50,
+        max_epochs=100,
+        patience=5,
+        learning_rate=1e-3,
+        batch_size=64,
+        validation_fraction=0.15,
+        odds=1.0,
+        random_state=None,
+        device="auto",
+        verbose=False,
+    ):
+        self.released = released
+        self.max_rounds = max_rounds
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.validation_fraction = validation_fraction
+        self.odds = odds
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def fit(self, X, s, *, validation=None):
+        """Fit to rows ``X`` and their label status ``s``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            1 where labelled, 0 elsewhere.
+        validation : tuple (X, s), optional
+            Rows to stop by; held out of ``X`` where not given.
+
+        Returns
+        -------
+        Lbe
+            Itself.
+        """
+        X, s = self._training_rows(X, s)
+        random_state = self._random_state()
+        training, held = self._validation_rows(X, s, validation, random_state)
+        device = resolve_device(self.device)
+        generator = new_generator(random_state, device)
+        self.network_ = self._new_network("network_", generator)
+        self._start(*training)
+        rows = [to_tensor(array, device) for array in (*training, *held[:2])]
+        self._expect_and_maximise(*rows, generator)
+        self._diagnose(X, s)
+        return self
+
+    @torch.no_grad()
+    def _start(self, X, s):
+        """y(x) at the logistic regression of S, e(x) at 1/2."""
+        start = LogisticRegression(max_iter=1000).fit(X, s)
+        for parameter, value in (
+            (self.network_.weight, start.coef_[0]),
+            (self.network_.bias, start.intercept_[0]),
+        ):
+            parameter.zero_()
+            parameter[0] = torch.as_tensor(value)
+
+    def _expect_and_maximise(self, x, s, x_held, s_held, generator):
+        history, best = History(self.verbose), torch.inf
+        for em_round in range(1 if self.released else self.max_rounds):
+            before = copy.deepcopy(self.network_.state_dict())
+            self._maximise(em_round, x, s, x_held, s_held, generator, history)
+            observed = observed_loss(self._logits(x_held), s_held).item()
+            if observed >= best:
+                self.network_.load_state_dict(before)
+                break
+            best = observed
+        self.history_ = history.rows
+
+    def _maximise(self, em_round, x, s, x_held, s_held, generator, history):
+        """The E-step, then an M-step that ends at its best epoch on the validation part."""
+        loss = released_loss if self.released else expected_loss
+        target, target_held = self._responsibility(x, s), self._responsibility(x_held, s_held)
+        optimizer = adam([self.network_], self.learning_rate)
+        n_steps = max(1, round(len(x) / self.batch_size))
+        best, best_epoch, phase = torch.inf, 0, f"EM round {em_round}"
+        for epoch in history.epochs(phase, self.max_epochs):
+            losses = []
+            for rows in torch.randperm(len(x), generator=generator, device=x.device).tensor_split(
+                n_steps
+            ):
+                losses.append(loss(self.network_(x[rows]), s[rows], target[rows]))
+                descend(optimizer, losses[-1])
+            held_loss = loss(self._logits(x_held), s_held, target_held)
+            mean = torch.stack([value.detach() for value in losses]).mean()
+            history.record(phase, epoch, [{"expected_loss": mean, "validation": held_loss}])
+            if held_loss < best:
+                best, best_epoch = held_loss, epoch
+                state = copy.deepcopy(self.network_.state_dict())
+            elif epoch - best_epoch >= self.patience:
+                break
+        self.network_.load_state_dict(state)
+
+    @torch.no_grad()
+    def _logits(self, x):
+        return self.network_(x)
+
+    def _responsibility(self, x, s):
+        """(1), the augmented posterior of every row."""
+        y, e = torch.sigmoid(self._logits(x)).double().cpu().numpy().T
+        labelled = s.cpu().numpy().astype(int)
+        posterior = rules.augmented_posterior(y, rules.label_posterior(y, e), labelled)
+        return to_tensor(posterior, x.device)
+
+    def predict_propensity(self, X):
+        """The model's e(x), one value per row of ``X``."""
+        return rules.propensity(self.predict_proba(X)[:, 1], self.predict_label_proba(X))
+
+    def _class_posterior(self, X):
+        return self._sigmoid(X, 0)
+
+    def _label_posterior(self, X):
+        return rules.label_posterior(self._sigmoid(X, 0), self._sigmoid(X, 1))
+
+    def _sigmoid(self, X, column):
+        return predict_in_batches(self.network_, X, resolve_device(self.device))[:, column]
+
+    def _new_network(self, name, generator):
+        return Dense(self.n_features_in_, 2, generator)
+
+
+def observed_loss(logits, s):
+    """Minus the observed log-likelihood per row, ``S log(y e) + (1 - S) log(1 - y e)``."""
+    label_posterior = torch.sigmoid(logits).prod(1).clamp(1e-7, 1 - 1e-7)
+    return F.binary_cross_entropy(label_posterior, s)

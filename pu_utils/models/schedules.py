@@ -1,0 +1,121 @@
+"""How long the networks train, in what steps, and how large they are."""
+
+from dataclasses import asdict, dataclass, replace
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Sizes of the networks and of their training; the defaults are those of the paper's program.
+
+    Parameters
+    ----------
+    pretraining_epochs : int
+        Epochs of reconstruction alone.
+    phase_epochs : tuple of int
+        Epochs of the five phases of the main loop (``pu_utils.models.vae_pu.PHASES``).
+    batch_size : int
+        Rows of a batch, labelled and unlabelled in the proportion of the data.
+    target_pool : {"all", "batch"}
+        Unlabelled rows that a step of the target classifier sees.
+    fine_tuning_steps : int
+        Most steps on the selected rows.
+    learning_rate, target_learning_rate : float
+        Of the autoencoder and the discriminator; of the target classifier.
+    autoencoder_hidden, discriminator_hidden, target_hidden : tuple of int
+        Widths of the hidden layers. The label model is as wide as the target classifier.
+    label_epochs, label_patience, label_batch_size, label_learning_rate : int, int, int, float
+        Training of the label model s(x).
+    """
+
+    pretraining_epochs: int = 100
+    phase_epochs: tuple = (400, 100, 100, 100, 100)
+    batch_size: int = 1000
+    target_pool: str = "all"
+    fine_tuning_steps: int = 100
+    learning_rate: float = 3e-4
+    target_learning_rate: float = 1e-5
+    autoencoder_hidden: tuple = (500, 500)
+    discriminator_hidden: tuple = (256,)
+    target_hidden: tuple = (300, 300, 300, 300)
+    label_epochs: int = 100
+    label_patience: int = 10
+    label_batch_size: int = 128
+    label_learning_rate: float = 1e-4
+
+    def scaled(self, epoch_scale):
+        """The same schedule with every epoch count of VAE-PU multiplied by ``epoch_scale``.
+
+        Examples
+        --------
+        >>> Schedule().scaled(0.5).phase_epochs
+        (200, 50, 50, 50, 50)
+        """
+        return replace(
+            self,
+            pretraining_epochs=round(self.pretraining_epochs * epoch_scale),
+            phase_epochs=tuple(round(epochs * epoch_scale) for epochs in self.phase_epochs),
+        )
+
+    def to_json(self):
+        """The settings as a dictionary of JSON's types."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, settings):
+        """The schedule of which ``settings`` is the ``to_json``."""
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()})
+
+
+SCHEDULES = {
+    "paper": Schedule(),
+    "fast": Schedule(
+        pretraining_epochs=20,
+        phase_epochs=(80, 20, 20, 20, 20),
+        target_pool="batch",
+        target_learning_rate=3e-5,
+        autoencoder_hidden=(128, 128),
+        discriminator_hidden=(128,),
+        target_hidden=(128, 128, 128, 128),
+    ),
+}
+
+
+def resolve_schedule(schedule):
+    """The ``Schedule`` that a name stands for; a ``Schedule`` stands for itself."""
+    if isinstance(schedule, Schedule):
+        return schedule
+    if schedule not in SCHEDULES:
+        raise ValueError(
+            f"schedule is {schedule!r}; give one of {sorted(SCHEDULES)} or a Schedule(...) "
+            "of your own"
+        )
+    return SCHEDULES[schedule]
+
+
+def paper_settings(dataset):
+    """What the paper's program sets for a dataset: options of ``VaePu`` and its descendants.
+
+    Parameters
+    ----------
+    dataset : str
+        "synth_1", ..., "synth_scar", "mnist_3v5", "mnist_ove", "cifar_ct", "cifar_va", "stl_va"
+        or "cdc_diabetes".
+
+    Examples
+    --------
+    >>> paper_settings("mnist_ove")
+    {'likelihood': 'bernoulli', 'generator_weight': 0.1, 'target_weight': 3.0}
+    """
+    if dataset.startswith("synth"):
+        return {"epoch_scale": 0.5}
+    settings = {
+        "mnist_3v5": {"likelihood": "bernoulli"},
+        "mnist_ove": {"likelihood": "bernoulli", "generator_weight": 0.1, "target_weight": 3.0},
+        "cifar_ct": {"generator_weight": 0.3, "target_weight": 1.0},
+        "cifar_va": {"generator_weight": 0.3, "target_weight": 1.0},
+        "stl_va": {"generator_weight": 0.3, "target_weight": 1.0},
+        "cdc_diabetes": {},
+    }
+    if dataset not in settings:
+        raise ValueError(f"dataset is {dataset!r}; give 'synth_...' or one of {sorted(settings)}")
+    return settings[dataset]

@@ -1,0 +1,544 @@
+r"""VAE-PU: a variational autoencoder that invents the unlabelled positives a PU risk needs.
+
+Na, Kim, Kim and Moon, *Deep generative positive-unlabeled learning under selection bias*, CIKM
+2020, in the form the paper uses. An example has two latents: ``h_y`` carries its class, ``h_o``
+its label status. The terms below are, for one batch (L labelled rows, U unlabelled),
+
+.. math::
+
+    \text{negative ELBO} &= E[-\log p(x \mid h_y, h_o)]                          & (1) \\
+      &+ E[KL(q(h_y, k \mid x) \,\|\, p(h_y \mid k)\, p(k))],
+                                    \quad p(h_y \mid k) = N(\mu_k, \sigma_k^2)   & (2) \\
+      &+ KL(q(h_o \mid x, o) \,\|\, N(0, I))                                     & (3) \\
+    \text{label loss} &= E[-\log p(o \mid h_o)]                                  & (4) \\
+    \text{discriminator loss} &= E_{PU}[-\log(1 - D(x))] + E_U[-\log D(x)]       & (5) \\
+    \text{generator loss} &= E_{PU}[-\log D(x)]                                  & (6) \\
+    \text{target loss} &= E_{PU}[\sigma(-g(x))]                                  & (7) \\
+    R^+ &= \pi_{PL} E_L[\ell(g)] + \pi_{PU} E_{PU}[\ell(g)]                      & (8) \\
+    R^- &= \pi_U E_U[\ell(-g)] - \pi_{PU} E_{PU}[\ell(-g)]                       & (9)
+
+where PU are the generated rows, ``o`` the label status, ``g`` the target classifier's logit,
+``l(g) = log(1 + exp(-g))``, ``pi_PL = c pi``, ``pi_PU = pi - pi_PL`` and ``pi_U = 1 - pi_PL``.
+(2) is the term of VaDE (Jiang et al., IJCAI 2017); (8) and (9) make the non-negative risk of Kiryo
+et al. (NeurIPS 2017) without the assumption that labelled rows are like all positives.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from sklearn.mixture import GaussianMixture
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+from torch.nn import functional as F
+
+from pu_utils.models.label_model import LabelModel
+from pu_utils.models.networks import VaePuNetworks, binary_cross_entropy
+from pu_utils.models.prior import estimate_prior
+from pu_utils.models.schedules import resolve_schedule
+from pu_utils.models.training import (
+    History,
+    NetworkClassifier,
+    adam,
+    count_steps,
+    descend,
+    epoch_batches,
+    new_generator,
+    predict_in_batches,
+    resolve_device,
+    to_tensor,
+)
+
+LIKELIHOODS = ("gaussian", "bernoulli")
+WEIGHT_DECAY = 1e-5  # of the label head and of the target classifier
+
+
+# The terms of the objective
+
+
+def reconstruction_error(x, decoded, likelihood):
+    """(1): mean over rows of the squared error / 2 or of the pixels' cross-entropy, summed."""
+    if likelihood == "gaussian":
+        return 0.5 * (x - decoded).square().sum() / len(x)
+    return F.binary_cross_entropy_with_logits(decoded, x, reduction="sum") / len(x)
+
+
+def class_divergence(latent, h_y, mixture):
+    """(2): divergence of q(h_y, k | x) from the mixture, responsibilities from sampled h_y."""
+    log_responsibility = torch.log_softmax(mixture.log_joint(h_y), dim=1)  # (n, 2)
+    responsibility = log_responsibility.exp()
+    squares = (latent.mean[:, None, :] - mixture.means) ** 2 + latent.log_variance.exp()[:, None, :]
+    # E_q[-log p(h_y | k)] - H(q(h_y | x)): the constants in 2 pi cancel
+    cross = 0.5 * (mixture.variances.log() + squares / mixture.variances).sum(2)  # (n, 2)
+    entropy = 0.5 * (1 + latent.log_variance).sum(1)  # (n,)
+    divergence_k = log_responsibility - mixture.weights.log()  # (n, 2)
+    return ((responsibility * (cross + divergence_k)).sum(1) - entropy).mean()
+
+
+def label_divergence(latent):
+    """(3): divergence of q(h_o | x, o) from the standard normal distribution."""
+    mean, log_variance = latent
+    return 0.5 * (log_variance.exp() + mean.square() - 1 - log_variance).sum() / len(mean)
+
+
+def label_loss(logit, labelled):
+    """(4): cross-entropy of the label status given h_o."""
+    return F.binary_cross_entropy_with_logits(logit, labelled)
+
+
+def discriminator_loss(generated, real):
+    """(5): cross-entropy of telling generated rows from real unlabelled ones, given logits."""
+    return binary_cross_entropy(generated, 0) + binary_cross_entropy(real, 1)
+
+
+def generator_loss(generated):
+    """(6): how far the discriminator is from taking generated rows for real ones."""
+    return binary_cross_entropy(generated, 1)
+
+
+def target_loss(generated):
+    """(7): how far the target classifier is from taking generated rows for positives."""
+    return torch.sigmoid(-generated).mean()
+
+
+class ClassShares(NamedTuple):
+    """Shares of the population: labelled, unlabelled positive, unlabelled."""
+
+    labelled: float  # pi_PL = c pi
+    unlabelled_positive: float  # pi_PU = pi - pi_PL
+    unlabelled: float  # pi_U = 1 - pi_PL
+
+
+def positive_risk(g_labelled, g_generated, shares):
+    """(8): logistic risk of the positives, labelled and generated."""
+    return shares.labelled * binary_cross_entropy(
+        g_labelled, 1
+    ) + shares.unlabelled_positive * binary_cross_entropy(g_generated, 1)
+
+
+def negative_risk(g_unlabelled, g_generated, shares):
+    """(9): logistic risk of the negatives, as unlabelled minus unlabelled positive."""
+    return shares.unlabelled * binary_cross_entropy(
+        g_unlabelled, 0
+    ) - shares.unlabelled_positive * binary_cross_entropy(g_generated, 0)
+
+
+def pu_objective(positive, negative):
+    """What a step descends: the risk, or minus the negative risk where that is below 0."""
+    return torch.where(negative < 0, -negative, positive + negative)
+
+
+def nearest(queries, pool):
+    """Index of the row of ``pool`` nearest to each row of ``queries``."""
+    # |q - p|^2 = |q|^2 + |p|^2 - 2 q'p, and |q|^2 does not change the order
+    return torch.addmm(pool.square().sum(1), queries, pool.T, alpha=-2).argmin(1)
+
+
+# The phases
+
+
+class Phase(NamedTuple):
+    """A part of the main loop: what it trains, and whether (7) is in the objective."""
+
+    name: str
+    autoencoder: bool
+    target: bool
+    adversarial: bool
+
+
+PHASES = (
+    Phase("autoencoder", autoencoder=True, target=False, adversarial=False),
+    Phase("target", autoencoder=False, target=True, adversarial=False),
+    Phase("adversarial autoencoder", autoencoder=True, target=False, adversarial=True),
+    Phase("autoencoder and target", autoencoder=True, target=True, adversarial=True),
+    Phase("last target", autoencoder=False, target=True, adversarial=False),
+)
+
+
+class Trainer:
+    """The state of one training: networks, optimisers, rows and random numbers."""
+
+    def __init__(self, options, labelled, unlabelled, generator):
+        networks, schedule = options.networks_, options.schedule_
+        self.networks, self.schedule, self.options = networks, schedule, options
+        self.labelled, self.unlabelled = labelled, unlabelled
+        self.shares, self.generator = options._shares(), generator
+        self.history = History(options.verbose)
+        n = len(labelled) + len(unlabelled)
+        self.n_steps = count_steps(len(unlabelled), n, schedule.batch_size)
+        rate = schedule.learning_rate
+        autoencoder = [networks.encoder_y, networks.encoder_o, networks.decoder]
+        self.autoencoder_optimizer = adam([*autoencoder, networks.label_head], rate)
+        self.autoencoder_optimizer.param_groups[-1]["weight_decay"] = WEIGHT_DECAY
+        self.discriminator_optimizer = adam([networks.discriminator], rate)
+        self.target_optimizer = adam([networks.target], schedule.target_learning_rate, WEIGHT_DECAY)
+
+    def train(self):
+        """Pretraining, the prior of h_y, the main loop."""
+        self.pretrain()
+        self.fix_mixture()
+        for phase, n_epochs in zip(PHASES, self.schedule.phase_epochs, strict=True):
+            self.run(phase, n_epochs)
+
+    def batches(self):
+        yield from epoch_batches(
+            len(self.labelled), len(self.unlabelled), self.n_steps, self.generator
+        )
+
+    def pretrain(self):
+        """Reconstruction alone, from the means of the latents."""
+        for epoch in self.history.epochs("pretraining", self.schedule.pretraining_epochs):
+            losses = []
+            for labelled, unlabelled in self.batches():
+                x, o = self.batch(labelled, unlabelled)
+                h_y, h_o = self.networks.encoder_y(x).mean, self.networks.encoder_o(x, o).mean
+                decoded = self.networks.decoder(h_y, h_o)
+                loss = reconstruction_error(x, decoded, self.options.likelihood)
+                descend(self.autoencoder_optimizer, loss)
+                losses.append({"reconstruction": loss.detach()})
+            self.history.record("pretraining", epoch, losses)
+
+    @torch.no_grad()
+    def fix_mixture(self):
+        """Fit the prior of h_y to the means of all rows; most labelled rows are near class 1."""
+        x = torch.cat([self.labelled, self.unlabelled])
+        means = self.networks.encoder_y(x).mean.double().cpu().numpy()
+        seed = int(torch.randint(2**31 - 1, (), generator=self.generator, device=x.device))
+        fitted = GaussianMixture(2, covariance_type="diag", random_state=seed).fit(means)
+        distance = ((means[: len(self.labelled), None] - fitted.means_) ** 2).sum(2)
+        positive = int((distance.argmin(1) == 1).mean() > 0.5)
+        order = [1 - positive, positive]
+        mixture = self.networks.mixture
+        prior = self.shares.labelled + self.shares.unlabelled_positive
+        mixture.weights.copy_(torch.tensor([1 - prior, prior]))
+        mixture.means.copy_(torch.as_tensor(fitted.means_[order]))
+        mixture.variances.copy_(torch.as_tensor(fitted.covariances_[order]))
+
+    def run(self, phase, n_epochs):
+        """One phase of the main loop."""
+        # The encoders rest while the target classifier trains alone: one encoding serves all steps
+        cache = None if phase.autoencoder or n_epochs == 0 else self.encode_all()
+        for epoch in self.history.epochs(phase.name, n_epochs):
+            losses = [self.step(phase, cache, *rows) for rows in self.batches()]
+            self.history.record(phase.name, epoch, losses)
+
+    def step(self, phase, cache, labelled, unlabelled):
+        losses = {}
+        if phase.autoencoder:
+            losses |= self.autoencoder_step(labelled, unlabelled, phase.adversarial)
+        if phase.target:
+            pool = slice(None) if self.schedule.target_pool == "all" else unlabelled
+            losses |= self.target_step(labelled, pool, cache)
+        return losses
+
+    def batch(self, labelled, unlabelled):
+        """Rows of a batch, labelled first, and their label status."""
+        x = torch.cat([self.labelled[labelled], self.unlabelled[unlabelled]])
+        o = torch.zeros(len(x), device=x.device)
+        o[: len(labelled)] = 1
+        return x, o
+
+    def autoencoder_step(self, labelled, unlabelled, adversarial):
+        """A step of the discriminator, then one of encoders, decoder and label head."""
+        networks, options, n_labelled = self.networks, self.options, len(labelled)
+        x, o = self.batch(labelled, unlabelled)
+        latent_y, latent_o = networks.encoder_y(x), networks.encoder_o(x, o)
+        h_y, h_o = latent_y.sample(self.generator), latent_o.sample(self.generator)
+        own_h_y, other_h_o = h_y[:n_labelled], h_o[n_labelled:]
+        with torch.no_grad():
+            match = nearest(own_h_y, h_y[n_labelled:])
+        decoded, generated = networks.decoder(
+            torch.cat([h_y, own_h_y]), torch.cat([h_o, other_h_o[match]])
+        ).split([len(x), n_labelled])
+        generated = self.observed(generated)
+        losses = {"discriminator": self.discriminator_step(generated.detach(), x[n_labelled:])}
+        terms = {
+            "reconstruction": reconstruction_error(x, decoded, options.likelihood),
+            "class_divergence": class_divergence(latent_y, h_y, networks.mixture),
+            "label_divergence": label_divergence(latent_o),
+            "label": label_loss(networks.label_head(h_o).squeeze(1), o),
+            "generator": options.generator_weight
+            * generator_loss(networks.discriminator(generated, self.generator)),
+        }
+        if adversarial:
+            terms["target_adversary"] = options.target_weight * target_loss(
+                networks.target(generated)
+            )
+        descend(self.autoencoder_optimizer, sum(terms.values()))
+        return losses | {name: term.detach() for name, term in terms.items()}
+
+    def discriminator_step(self, generated, real):
+        logit = self.networks.discriminator(torch.cat([generated, real]), self.generator)
+        loss = discriminator_loss(*logit.split([len(generated), len(real)]))
+        descend(self.discriminator_optimizer, self.options.generator_weight * loss)
+        return loss.detach()
+
+    def target_step(self, labelled, pool, cache):
+        """A step of the target classifier on labelled, generated and unlabelled rows."""
+        x_labelled, x_unlabelled = self.labelled[labelled], self.unlabelled[pool]
+        generated = self.generate(labelled, pool, cache)
+        g = self.networks.target(torch.cat([x_labelled, generated, x_unlabelled]))
+        g_labelled, g_generated, g_unlabelled = g.split(
+            [len(x_labelled), len(generated), len(x_unlabelled)]
+        )
+        positive = positive_risk(g_labelled, g_generated, self.shares)
+        negative = negative_risk(g_unlabelled, g_generated, self.shares)
+        descend(self.target_optimizer, pu_objective(positive, negative))
+        return {"positive_risk": positive.detach(), "negative_risk": negative.detach()}
+
+    @torch.no_grad()
+    def encode_all(self):
+        """h_y of all labelled, h_y and h_o of all unlabelled rows, by the encoders as they are."""
+        encoder_y, encoder_o = self.networks.encoder_y, self.networks.encoder_o
+        status = torch.zeros(len(self.unlabelled), device=self.unlabelled.device)
+        return (
+            encoder_y(self.labelled),
+            encoder_y(self.unlabelled),
+            encoder_o(self.unlabelled, status),
+        )
+
+    @torch.no_grad()
+    def generate(self, labelled, pool, cache=None):
+        """Artificial unlabelled positives: own h_y of a labelled row, h_o of the nearest in U.
+
+        ``pool`` says which unlabelled rows are there to be nearest. Where nothing is cached, h_o
+        is encoded for the nearest rows alone.
+        """
+        if cache is None:
+            latent_labelled = self.networks.encoder_y(self.labelled[labelled])
+            latent_pool = self.networks.encoder_y(self.unlabelled[pool])
+        else:
+            latent_labelled, latent_pool = cache[0].rows(labelled), cache[1].rows(pool)
+        h_y = latent_labelled.sample(self.generator)
+        match = nearest(h_y, latent_pool.sample(self.generator))
+        if cache is None:
+            rows = self.unlabelled[pool][match]
+            latent_o = self.networks.encoder_o(rows, torch.zeros(len(rows), device=rows.device))
+        else:
+            latent_o = cache[2].rows(pool).rows(match)
+        return self.observed(self.networks.decoder(h_y, latent_o.sample(self.generator)))
+
+    def observed(self, decoded):
+        """The decoder's output on the scale of x."""
+        return decoded if self.options.likelihood == "gaussian" else torch.sigmoid(decoded)
+
+
+# The estimator
+
+
+class VaePu(NetworkClassifier):
+    """VAE-PU (Na et al. 2020) with a label model beside it: the paper's VP and VP+S.
+
+    Parameters
+    ----------
+    prior : float, optional
+        P(Y=1), which the paper takes as known; estimated by ``estimate_prior`` where None.
+    schedule : {"paper", "fast"} or Schedule
+        Sizes of the networks and of their training.
+    epoch_scale : float
+        Factor of the epochs of VAE-PU; the paper halves them for synthetic data
+        (``paper_settings`` knows these three for each dataset).
+    likelihood : {"gaussian", "bernoulli"}
+        What the decoder makes: features, or pixels in [0, 1].
+    generator_weight, target_weight : float
+        Weights of the terms (5), (6) and of (7).
+    label_model : classifier, optional
+        scikit-learn classifier for s(x); a ``LabelModel`` of the same schedule where None.
+    validation_fraction : float
+        Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    odds : float
+        What the odds of class 1 must exceed for class 1 to be predicted.
+    random_state : int, RandomState or None
+        Source of all random numbers.
+    device : str
+        "auto" or a device of torch.
+    verbose : bool
+        Whether to show progress.
+
+    Attributes
+    ----------
+    networks_ : VaePuNetworks
+        The trained networks.
+    schedule_ : Schedule
+        The schedule they were trained by.
+    label_model_ : classifier
+        The fitted label model.
+    prior_, label_frequency_ : float
+        P(Y=1), given or estimated, and P(S=1 | Y=1) that follows from it.
+    history_ : list of dict
+        Losses per phase and epoch.
+    diagnostics_ : dict
+        Counts of rows, among them those whose estimate of s(x) exceeds that of y(x); such
+        rows, if unlabelled, count as ``ytilde = 0``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2)) + np.repeat([[0], [2]], 100, axis=0)
+    >>> s = np.repeat([0, 1], 100) * (rng.random(200) < 0.5)
+    >>> model = VaePu(prior=0.5, schedule="fast", random_state=0).fit(X, s)
+    >>> model.predict_proba(X).shape, model.predict(X, s=s).shape
+    ((200, 2), (200,))
+    """
+
+    def __init__(
+        self,
+        *,
+        prior=None,
+        schedule="paper",
+        epoch_scale=1.0,
+        likelihood="gaussian",
+        generator_weight=1.0,
+        target_weight=10.0,
+        label_model=None,
+        validation_fraction=0.15,
+        odds=1.0,
+        random_state=None,
+        device="auto",
+        verbose=False,
+    ):
+        self.prior = prior
+        self.schedule = schedule
+        self.epoch_scale = epoch_scale
+        self.likelihood = likelihood
+        self.generator_weight = generator_weight
+        self.target_weight = target_weight
+        self.label_model = label_model
+        self.validation_fraction = validation_fraction
+        self.odds = odds
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def fit(self, X, s, *, validation=None):
+        """Fit to rows ``X`` and their label status ``s``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            1 where labelled, 0 elsewhere.
+        validation : tuple (X, s), optional
+            Rows to stop the label model by; held out of ``X`` where not given.
+
+        Returns
+        -------
+        VaePu
+            Itself.
+        """
+        X, s = self._training_rows(X, s)
+        random_state = self._random_state()
+        training, held = self._validation_rows(X, s, validation, random_state)
+        self._fit_label_model(training, held, random_state)
+        self._train(*training, random_state)
+        self._diagnose(X, s)
+        return self
+
+    def _train(self, X, s, random_state):
+        self._check_likelihood(X)
+        self._set_prior(X, s, random_state)
+        device = resolve_device(self.device)
+        generator = new_generator(random_state, device)
+        self.schedule_ = resolve_schedule(self.schedule).scaled(self.epoch_scale)
+        self.networks_ = VaePuNetworks(self.n_features_in_, self.schedule_, generator)
+        trainer = self._trainer(X, s, generator)
+        trainer.train()
+        self.history_ = trainer.history.rows
+
+    def _trainer(self, X, s, generator):
+        labelled, unlabelled = (to_tensor(X[s == k], generator.device) for k in (1, 0))
+        return Trainer(self, labelled, unlabelled, generator)
+
+    def _check_likelihood(self, X):
+        if self.likelihood not in LIKELIHOODS:
+            raise ValueError(f"likelihood is {self.likelihood!r}; give one of {LIKELIHOODS}")
+        if self.likelihood == "bernoulli" and (X.min() < 0 or X.max() > 1):
+            raise ValueError(
+                f"likelihood is 'bernoulli' but X runs from {X.min()} to {X.max()}; scale the "
+                "features to [0, 1] or use likelihood='gaussian'"
+            )
+
+    def _set_prior(self, X, s, random_state):
+        labelled_share = s.mean()
+        prior = estimate_prior(X, s, random_state) if self.prior is None else self.prior
+        if not labelled_share <= prior < 1:
+            raise ValueError(
+                f"prior is {prior}; it must be at least the share of labelled rows, "
+                f"{labelled_share:.4g}, and below 1"
+            )
+        self.prior_, self.label_frequency_ = float(prior), float(labelled_share / prior)
+
+    def _shares(self):
+        labelled = self.label_frequency_ * self.prior_
+        return ClassShares(labelled, self.prior_ - labelled, 1 - labelled)
+
+    def _fit_label_model(self, training, held, random_state):
+        if self.label_model is not None:
+            self.label_model_ = clone(self.label_model).fit(*training)
+            return
+        seed = random_state.randint(2**31 - 1)
+        model = LabelModel(
+            schedule=self.schedule, random_state=seed, device=self.device, verbose=self.verbose
+        )
+        self.label_model_ = model.fit(*training, validation=held[:2])
+
+    def _class_posterior(self, X):
+        return predict_in_batches(self.networks_.target, X, resolve_device(self.device))
+
+    def _label_posterior(self, X):
+        return np.asarray(self.label_model_.predict_proba(X)[:, 1], dtype=float)
+
+    def _new_network(self, name, generator):
+        return VaePuNetworks(self.n_features_in_, self.schedule_, generator)
+
+    # Looking inside
+
+    def latent_means(self, X, s):
+        """Means of the two latents.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            Their label status.
+
+        Returns
+        -------
+        h_y : array of shape (n, 10)
+            The latent that carries the class.
+        h_o : array of shape (n, 2)
+            The latent that carries the label status.
+        """
+        check_is_fitted(self)
+        device = resolve_device(self.device)
+        x, o = to_tensor(self._rows(X), device), to_tensor(self._label_status(s), device)
+        with torch.inference_mode():
+            h_y, h_o = self.networks_.encoder_y(x).mean, self.networks_.encoder_o(x, o).mean
+        return h_y.cpu().numpy(), h_o.cpu().numpy()
+
+    def generate(self, X, s, random_state=None):
+        """Artificial unlabelled positives, one for each labelled row of ``X``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            Their label status.
+        random_state : int, RandomState or None
+            Source of the noise in the latents; the estimator's own where None.
+
+        Returns
+        -------
+        array of shape (number of labelled rows, p)
+            Rows made of the labelled row's h_y and the h_o of the unlabelled row nearest to it.
+        """
+        check_is_fitted(self)
+        seed = self.random_state if random_state is None else random_state
+        generator = new_generator(check_random_state(seed), resolve_device(self.device))
+        trainer = self._trainer(self._rows(X), self._label_status(s), generator)
+        return trainer.generate(slice(None), slice(None)).cpu().numpy()

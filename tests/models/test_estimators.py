@@ -1,0 +1,416 @@
+"""The one interface: every estimator, asked with S and without, cloned, stored, run twice."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+import torch
+from sklearn.base import clone
+from sklearn.ensemble import IsolationForest
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pu_utils import rules
+from pu_utils.models import (
+    AllNegative,
+    Augmented,
+    LabelModel,
+    Lbe,
+    Prophet,
+    PUClassifier,
+    Schedule,
+    TrainingDiverged,
+    VaePu,
+    VaePuBayes,
+    VaePuOcc,
+)
+
+from .conftest import TINY, every_estimator
+
+CHECKED = Schedule(  # scikit-learn's checks fit some fifty times
+    pretraining_epochs=1,
+    phase_epochs=(1, 1, 1, 1, 1),
+    fine_tuning_steps=1,
+    autoencoder_hidden=(4,),
+    discriminator_hidden=(4,),
+    target_hidden=(4,),
+    label_epochs=1,
+)
+TAKES_S = {"check_fit_score_takes_y": "the second argument of fit is S, and is called s"}
+UNSCALED = {
+    "check_fit_idempotent": "feeds features near 10,000, which VAE-PU refuses with the advice "
+    "to scale them (TrainingDiverged)"
+}
+
+
+def expected_failures(estimator):
+    """scikit-learn checks that cannot apply, with the reason."""
+    if isinstance(estimator, VaePu | VaePuBayes | VaePuOcc):
+        return TAKES_S | UNSCALED
+    return TAKES_S
+
+
+@parametrize_with_checks(
+    [
+        LabelModel(schedule=CHECKED),
+        VaePu(schedule=CHECKED),
+        VaePuBayes(schedule=CHECKED),
+        VaePuOcc(schedule=CHECKED, detector=IsolationForest(n_estimators=2)),
+        Lbe(max_rounds=1, max_epochs=1),
+        Augmented(),
+        Prophet(),
+        AllNegative(),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn(estimator, check):
+    """scikit-learn's own checks pass with S in the role of y."""
+    check(estimator)
+
+
+@pytest.fixture(params=every_estimator(), ids=lambda e: type(e).__name__)
+def unfitted(request):
+    estimator = clone(request.param)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0, device="cpu")
+    return estimator
+
+
+@pytest.fixture
+def fitted(unfitted, blobs):
+    X, _, s = blobs
+    return unfitted.fit(X, s)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_label_proba", "save"])
+def test_unfitted(unfitted, method):
+    """An estimator that was not fitted says so."""
+    with pytest.raises(NotFittedError):
+        getattr(unfitted, method)(np.zeros((1, 3)))
+
+
+def test_augmented_posterior_is_the_rule(fitted, blobs):
+    """With S, column 1 is the augmented posterior of the estimator's own y(x) and s(x)."""
+    X, _, s = blobs
+    y = fitted.predict_proba(X)[:, 1]
+    label_posterior = np.minimum(fitted.predict_label_proba(X), y)
+    expected = rules.augmented_posterior(y, label_posterior, s)
+    np.testing.assert_array_equal(fitted.predict_proba(X, s=s)[:, 1], expected)
+
+
+def test_predictions_are_posteriors_above_one_half(fitted, blobs):
+    """With S and without, class 1 is predicted where its posterior exceeds 1/2 (Theorem 1)."""
+    X, _, s = blobs
+    for known in ({}, {"s": s}):
+        posterior = fitted.predict_proba(X, **known)
+        np.testing.assert_allclose(posterior.sum(1), 1)
+        np.testing.assert_array_equal(fitted.predict(X, **known), posterior[:, 1] > 0.5)
+
+
+def test_labelled_rows_are_positive(fitted, blobs):
+    """A row known to be labelled is of class 1, whatever the model thinks of it."""
+    X, _, s = blobs
+    assert fitted.predict(X, s=s)[s == 1].all()
+
+
+def test_odds_move_the_threshold_without_a_new_fit(fitted, blobs):
+    """Higher odds predict fewer positives, by the rule's own threshold."""
+    X, _, s = blobs
+    y = fitted.predict_proba(X)[:, 1]
+    label_posterior = np.minimum(fitted.predict_label_proba(X), y)
+    strict = clone(fitted).set_params(odds=3.0)
+    strict.__dict__ |= {k: v for k, v in vars(fitted).items() if k.endswith("_")}
+    expected = rules.augmented_rule(y, label_posterior, s, odds=3.0)
+    np.testing.assert_array_equal(strict.predict(X, s=s), expected)
+
+
+def test_diagnostics_count_rows_with_s_above_y(fitted, blobs):
+    """``diagnostics_`` counts what the posteriors had to be cut for."""
+    X, _, s = blobs
+    above = fitted.predict_label_proba(X) > fitted.predict_proba(X)[:, 1]
+    assert fitted.diagnostics_ == {
+        "rows": 300,
+        "labelled_rows": int(s.sum()),
+        "rows_with_s_above_y": int(above.sum()),
+        "unlabelled_rows_with_s_above_y": int(above[s == 0].sum()),
+    }
+
+
+def test_rows_with_s_above_y_are_negative():
+    """Where s(x) > y(x) an unlabelled row has augmented posterior 0."""
+    X, s = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    y_model = FrozenEstimator(LogisticRegression().fit(X, [1, 0, 1, 0]))
+    model = Augmented(y_model, LogisticRegression()).fit(X, s)
+    above = model.predict_label_proba(X) > model.predict_proba(X)[:, 1]
+    assert 0 < model.diagnostics_["rows_with_s_above_y"] == above.sum()
+    assert (model.predict_proba(X, s=np.zeros(4))[above, 1] == 0).all()
+
+
+def test_same_seed_same_result(unfitted, blobs):
+    """Two fits with one seed agree exactly, and leave the global random states alone."""
+    X, _, s = blobs
+    torch_before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    first = clone(unfitted).fit(X, s).predict_proba(X, s=s)
+    np.testing.assert_array_equal(first, clone(unfitted).fit(X, s).predict_proba(X, s=s))
+    assert torch.equal(torch.get_rng_state(), torch_before)
+    assert (np.random.get_state()[1] == numpy_before).all()  # noqa: NPY002
+
+
+@pytest.mark.parametrize("kind", [VaePu, LabelModel, VaePuBayes])
+def test_another_seed_another_result(kind, blobs):
+    """The seed matters."""
+    X, _, s = blobs
+    results = [kind(schedule=TINY, random_state=seed).fit(X, s).predict_proba(X) for seed in (0, 1)]
+    assert (results[0] != results[1]).any()
+
+
+STORABLE = [e for e in every_estimator() if not isinstance(e, Augmented)]
+
+
+@pytest.mark.parametrize("estimator", STORABLE, ids=lambda e: type(e).__name__)
+def test_save_and_load(estimator, blobs, tmp_path):
+    """A stored estimator comes back with its settings, its predictions and its attributes."""
+    X, _, s = blobs
+    names = np.array(["unlabelled", "yes"])[s]
+    fitted = clone(estimator).fit(pd.DataFrame(X, columns=["a", "b", "c"]), names)
+    fitted.save(tmp_path / "model.safetensors")
+    loaded = PUClassifier.load(tmp_path / "model.safetensors")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    assert type(loaded) is type(fitted)
+    assert loaded.get_params(deep=False) == fitted.get_params(deep=False)
+    for known in ({}, {"s": names}):
+        np.testing.assert_array_equal(
+            loaded.predict_proba(frame, **known), fitted.predict_proba(frame, **known)
+        )
+        assert (loaded.predict(frame, **known) == fitted.predict(frame, **known)).all()
+    assert loaded.diagnostics_ == fitted.diagnostics_
+    assert getattr(loaded, "history_", None) == getattr(fitted, "history_", None)
+    assert {k for k in vars(loaded)} == {k for k in vars(fitted)} - {"detector_"}
+
+
+def test_a_base_is_stored_inside(base, blobs, tmp_path):
+    """A fine-tuned estimator is stored with its base, which the loaded one no longer needs."""
+    X, _, s = blobs
+    fitted = VaePuBayes(base=base).fit(X, s)
+    fitted.save(tmp_path / "model")
+    loaded = VaePuBayes.load(tmp_path / "model")
+    assert loaded.base is None
+    np.testing.assert_array_equal(loaded.base_.predict_proba(X), base.predict_proba(X))
+    np.testing.assert_array_equal(loaded.selected_, fitted.selected_)
+
+
+def test_load_refuses_another_class(base, tmp_path):
+    """Loading a VaePu as an Lbe says what the file holds."""
+    base.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="holds a VaePu, not a Lbe"):
+        Lbe.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "estimator, name",
+    [(Augmented(), "y_model_"), (Prophet(lambda X: X[:, 0] * 0), "y_proba")],
+)
+def test_what_is_not_ours_cannot_be_stored(estimator, name, blobs, tmp_path):
+    """Functions and foreign estimators are refused, not pickled."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match=f"{name} is .* cannot be written as JSON"):
+        estimator.fit(X, s).save(tmp_path / "model")
+
+
+def test_augmented_of_ours_can_be_stored(blobs, tmp_path):
+    """Two estimators of this package inside ``Augmented`` are stored with it."""
+    X, _, s = blobs
+    model = Augmented(Lbe(max_rounds=1, max_epochs=1), LabelModel(schedule=TINY)).fit(X, s)
+    model.save(tmp_path / "model")
+    loaded = Augmented.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(X, s=s), model.predict_proba(X, s=s))
+
+
+def test_pandas_and_float64_give_what_numpy_gives(blobs):
+    """A data frame is its values."""
+    X, _, s = blobs
+    model = LabelModel(schedule=TINY, random_state=0)
+    from_array = model.fit(X, s).predict_proba(X)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    np.testing.assert_array_equal(model.fit(frame, pd.Series(s)).predict_proba(frame), from_array)
+
+
+def test_s_of_other_values_is_refused(fitted, blobs):
+    """A label status that ``fit`` has not seen is named."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match="s holds 2; it must hold the values seen in fit"):
+        fitted.predict(X, s=np.where(s == 1, 2, s))
+
+
+def test_s_of_other_length_is_refused(fitted, blobs):
+    """A label status for fewer rows is refused."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match="shapes differ"):
+        fitted.predict(X, s=s[:-1])
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_one_stratum_is_refused(unfitted, blobs, value):
+    """No labelled rows, or none unlabelled, is an error that says what is needed."""
+    X = blobs[0]
+    with pytest.raises(ValueError, match=r"one class only.*both labelled and unlabelled"):
+        unfitted.fit(X, np.full(len(X), value))
+
+
+DEGENERATE = {
+    "one feature": (slice(None), slice(0, 1), 75),
+    "few rows": (slice(130, 170), slice(None), 10),
+    "one labelled row": (slice(None), slice(None), 1),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+def test_degenerate_data(unfitted, blobs, case):
+    """Few features, few rows (fewer than a batch), a single labelled row: it works."""
+    rows, columns, n_labelled = DEGENERATE[case]
+    X, s = blobs[0][rows, columns], blobs[2][rows].copy()
+    s[np.flatnonzero(s)[n_labelled:]] = 0
+    posterior = unfitted.fit(X, s).predict_proba(X, s=s)
+    assert np.isfinite(posterior).all()
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")  # there is but one point
+def test_constant_features(unfitted, blobs):
+    """Features that say nothing do no harm."""
+    X, _, s = blobs
+    posterior = unfitted.fit(np.ones_like(X), s).predict_proba(np.ones_like(X))
+    assert np.isfinite(posterior).all()
+
+
+def test_divergence_is_an_error(blobs):
+    """Features far from unit scale stop the training with advice, not with NaN predictions."""
+    X, _, s = blobs
+    with pytest.raises(TrainingDiverged, match="phase 'autoencoder', epoch 0; scale the features"):
+        VaePu(prior=0.5, schedule=TINY, random_state=0).fit(1e5 * X, s)
+
+
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        ({"prior": 0.1}, "prior is 0.1; it must be at least the share of labelled rows"),
+        ({"prior": 1.0}, "prior is 1.0"),
+        ({"schedule": "slow"}, "schedule is 'slow'; give one of"),
+        ({"likelihood": "poisson"}, "likelihood is 'poisson'; give one of"),
+        ({"likelihood": "bernoulli"}, "scale the features to"),
+        ({"validation_fraction": 1.5}, "validation_fraction is 1.5"),
+    ],
+)
+def test_bad_options(option, message, blobs):
+    """A bad option is named with its value and the remedy."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match=message):
+        VaePu(**{"prior": 0.5, "schedule": TINY} | option).fit(X, s)
+
+
+def test_labels_that_are_all_the_positives_work(blobs):
+    """A prior equal to the share of labelled rows leaves no positives to find, and is accepted."""
+    X, _, s = blobs
+    model = VaePu(prior=s.mean(), schedule=TINY, random_state=0)
+    held = (X, s)
+    assert model.fit(X, s, validation=held).label_frequency_ == 1.0
+
+
+def test_given_validation_rows_are_used(blobs):
+    """Rows given for validation stop the training; none are held out then."""
+    X, _, s = blobs
+    model = LabelModel(schedule=TINY, random_state=0)
+    given = model.fit(X, s, validation=(X, s)).predict_proba(X)
+    held_out = model.fit(X, s).predict_proba(X)
+    assert (given != held_out).any()
+
+
+def test_label_model_keeps_its_best_epoch(blobs):
+    """The network kept is that of the lowest validation loss, and patience ends the training."""
+    X, _, s = blobs
+    schedule = Schedule(
+        label_epochs=60, label_patience=2, label_learning_rate=0.1, target_hidden=(32,)
+    )
+    model = LabelModel(schedule=schedule, random_state=0).fit(X, s, validation=(X[::2], s[::2]))
+    losses = [row["validation"] for row in model.history_]
+    assert len(losses) == np.argmin(losses) + 1 + 2 < 60
+    p = model.predict_label_proba(X[::2])
+    kept = -np.mean(np.where(s[::2] == 1, np.log(p), np.log(1 - p)))
+    assert kept == pytest.approx(min(losses), rel=1e-4)
+
+
+def test_bernoulli_generates_pixels(blobs):
+    """With the pixel likelihood, generated rows lie in [0, 1]."""
+    X, _, s = blobs
+    pixels = 1 / (1 + np.exp(-X))
+    model = VaePu(prior=0.5, schedule=TINY, likelihood="bernoulli", random_state=0).fit(pixels, s)
+    generated = model.generate(pixels, s)
+    assert generated.min() >= 0
+    assert generated.max() <= 1
+
+
+def test_looking_inside(base, blobs):
+    """Latent means have a row per example, generated rows one per labelled example."""
+    X, _, s = blobs
+    h_y, h_o = base.latent_means(X, s)
+    assert (h_y.shape, h_o.shape) == ((300, 10), (300, 2))
+    assert (base.latent_means(X, 1 - s)[1] != h_o).any()
+    generated = base.generate(X, s)
+    assert generated.shape == (s.sum(), 3)
+    np.testing.assert_array_equal(generated, base.generate(X, s))
+    assert (generated != base.generate(X, s, random_state=1)).any()
+
+
+def test_history_has_every_phase(base):
+    """``history_`` tells each epoch of each phase, in order, with the phase's losses."""
+    phases = pd.DataFrame(base.history_).groupby("phase", sort=False)["epoch"].agg(list)
+    assert phases.index.tolist() == [
+        "pretraining",
+        "autoencoder",
+        "target",
+        "adversarial autoencoder",
+        "autoencoder and target",
+        "last target",
+    ]
+    assert all(epochs == [0, 1] for epochs in phases)
+    rows = {row["phase"]: set(row) for row in base.history_}
+    assert "target_adversary" in rows["adversarial autoencoder"]
+    assert "target_adversary" not in rows["autoencoder"]
+    assert {"positive_risk", "label_divergence"} <= rows["autoencoder and target"]
+
+
+@pytest.mark.parametrize("pool", ["all", "batch"])
+def test_target_pools(pool, blobs):
+    """The target classifier learns from all unlabelled rows or from the batch's."""
+    X, _, s = blobs
+    schedule = Schedule(**TINY.to_json() | {"target_pool": pool})
+    assert VaePu(prior=0.5, schedule=schedule).fit(X, s).predict(X).shape == (300,)
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_s_is_routed_to_predict(blobs, routing):
+    """A pipeline hands ``s`` on to predict and predict_proba once it is asked to."""
+    X, _, s = blobs
+    model = LabelModel(schedule=TINY, random_state=0)
+    model.set_predict_request(s=True).set_predict_proba_request(s=True)
+    pipeline = make_pipeline(StandardScaler(), model).fit(X, s)
+    assert pipeline.predict(X, s=s)[s == 1].all()
+    assert (pipeline.predict_proba(X, s=s)[s == 1, 1] == 1).all()
+
+
+def test_grid_search(blobs):
+    """Options are searched like those of any classifier; the winner is refitted."""
+    X, _, s = blobs
+    search = GridSearchCV(
+        VaePu(prior=0.5, schedule=TINY, random_state=0), {"target_weight": [1.0, 10.0]}, cv=2
+    )
+    assert search.fit(X, s).best_estimator_.predict(X).shape == (300,)

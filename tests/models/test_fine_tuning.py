@@ -1,0 +1,165 @@
+"""VAE-PU-Bayes and VAE-PU+OCC: what they select, what they share, when they stop."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.svm import OneClassSVM
+
+from pu_utils import rules
+from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
+from pu_utils.models.fine_tuning import highest
+from pu_utils.models.occ import conformal_p_values
+
+from .conftest import TINY
+
+
+def weights(network):
+    return torch.cat([p.detach().flatten() for p in network.parameters()])
+
+
+@pytest.mark.parametrize("kind", [VaePuBayes, VaePuOcc])
+def test_a_fitted_base_is_shared_and_not_changed(kind, base, blobs):
+    """The base is taken as it is: the same object, no weight moved, no history added."""
+    X, _, s = blobs
+    before, history = weights(base.networks_).clone(), copy.deepcopy(base.history_)
+    model = kind(base=base, random_state=0).fit(X, s)
+    assert model.base_ is base
+    assert torch.equal(weights(base.networks_), before)
+    assert base.history_ == history
+    assert not torch.equal(weights(model.target_), weights(base.networks_.target))
+
+
+def test_an_unfitted_base_is_trained_as_a_copy(blobs):
+    """An unfitted base lends its settings; it stays unfitted itself."""
+    X, _, s = blobs
+    unfitted = VaePu(prior=0.4, schedule=TINY, random_state=3)
+    model = VaePuBayes(base=unfitted, random_state=0).fit(X, s)
+    assert model.prior_ == 0.4
+    assert not hasattr(unfitted, "networks_")
+
+
+def test_a_frozen_base_survives_cloning(base, blobs):
+    """A fitted base in a FrozenEstimator is still fitted in a clone."""
+    X, _, s = blobs
+    model = clone(VaePuBayes(base=FrozenEstimator(base))).fit(X, s)
+    assert model.base_ is base
+
+
+def test_a_base_for_other_features_is_refused(base, blobs):
+    """Rows with other features than the base's are refused."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match="base was fitted to 3 features and X has 2"):
+        VaePuBayes(base=base).fit(X[:, :2], s)
+
+
+def test_bayes_selects_by_augmented_odds(base, blobs):
+    """The selected rows are the n_U pi_PU / pi_U unlabelled rows of highest (y - s) / (1 - y)."""
+    X, _, s = blobs
+    model = VaePuBayes(base=base).fit(X, s, validation=(X, s))
+    unlabelled = X[s == 0].astype(np.float32)
+    y = base.predict_proba(unlabelled)[:, 1]
+    odds = rules.augmented_odds(y, np.minimum(base.predict_label_proba(unlabelled), y))
+    np.testing.assert_array_equal(model.selection_scores_, odds)
+    share = s.mean()
+    prior_training = base.label_frequency_ * base.prior_  # of the rows the base was trained on
+    assert prior_training == pytest.approx(share, abs=0.01)
+    n_chosen = round(len(unlabelled) * (0.5 - prior_training) / (1 - prior_training))
+    assert len(model.selected_) == n_chosen
+    rest = np.delete(odds, model.selected_)
+    assert odds[model.selected_].min() >= rest.max()
+
+
+def test_highest():
+    """Ties go to the earlier row, and indices come in the order of the rows."""
+    assert highest(np.array([1.0, 3.0, 2.0, 3.0, 3.0]), 2).tolist() == [1, 3]
+
+
+def test_conformal_p_values_by_counting():
+    """A p-value is the share of calibration scores not above the score, itself counted in."""
+    calibration, scores = np.random.default_rng(0).normal(size=(2, 20))
+    loops = [(1 + sum(c <= score for c in calibration)) / 21 for score in scores]
+    np.testing.assert_allclose(conformal_p_values(calibration, scores), loops)
+
+
+@pytest.mark.parametrize(
+    "detector",
+    ["isolation_forest", A3(hidden=(8, 4), epochs=1, random_state=0), OneClassSVM()],
+    ids=["isolation_forest", "a3", "svm"],
+)
+def test_occ_selects_by_p_value(detector, base, blobs):
+    """Whatever the one-class model, the rows of highest p-value are selected."""
+    X, _, s = blobs
+    model = VaePuOcc(base=base, detector=detector, random_state=0).fit(X, s, validation=(X, s))
+    assert ((model.selection_scores_ > 0) & (model.selection_scores_ <= 1)).all()
+    rest = np.delete(model.selection_scores_, model.selected_)
+    assert model.selection_scores_[model.selected_].min() >= rest.max()
+
+
+def test_occ_by_name_builds_the_paper_s_a3(base, monkeypatch, blobs):
+    """``detector="a3"`` is A3 in the sizes of the specification."""
+    X, _, s = blobs
+    monkeypatch.setattr(A3, "fit", lambda self, X, y=None: self)
+    monkeypatch.setattr(A3, "score_samples", lambda self, X: X[:, 0])
+    model = VaePuOcc(base=base, detector="a3", random_state=0).fit(X, s)
+    assert isinstance(model.detector_, A3)
+    assert model.detector_.hidden == (1000, 500, 200, 75)
+
+
+@pytest.mark.parametrize("detector", ["forest", 3, LocalOutlierFactor()])
+def test_unknown_detectors_are_refused(detector, base, blobs):
+    """A detector that cannot score new rows is named, with what could be used instead."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match=r"detector is .*; give one of"):
+        VaePuOcc(base=base, detector=detector).fit(X, s)
+
+
+def test_the_best_step_is_kept(base, blobs):
+    """The target classifier kept has the lowest PU risk on the validation part of all steps."""
+    X, _, s = blobs
+    model = VaePuBayes(base=base).fit(X, s)
+    risk = [row["pu_risk"] for row in model.history_ if row["phase"] == "fine-tuning"]
+    assert len(risk) == TINY.fine_tuning_steps + 1
+    assert min(risk) < risk[0]
+
+
+def test_oracle_stopping_uses_y(base, blobs):
+    """Oracle stopping keeps the step of highest F1 against the true classes."""
+    X, y, s = blobs
+    model = VaePuBayes(base=base, stopping="oracle").fit(X, s, validation=(X, s, y))
+    decision = model.predict(X)
+    f1 = 2 * (decision & y).sum() / (decision.sum() + y.sum())
+    losses = [row["oracle"] for row in model.history_ if row["phase"] == "fine-tuning"]
+    assert 1 - f1 == pytest.approx(min(losses), abs=1e-6)
+
+
+def test_oracle_stopping_needs_y(base, blobs):
+    """Without true classes oracle stopping is refused, with the way out."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match=r"validation=\(X, s, y\)"):
+        VaePuBayes(base=base, stopping="oracle").fit(X, s)
+
+
+def test_unknown_stopping_is_refused(base, blobs):
+    """A stopping criterion that does not exist is named."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match="stopping is 'f1'; give one of"):
+        VaePuBayes(base=base, stopping="f1").fit(X, s)
+
+
+def test_a3_tells_data_from_noise():
+    """Trained long enough on a narrow set, A3 scores its rows above rows far away."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(0, 1, size=(400, 4))
+    model = A3(hidden=(32, 8), epochs=30, alarm_learning_rate=1e-2, random_state=0).fit(X)
+    assert model.score_samples(X).mean() > model.score_samples(X + 12).mean() + 0.5
+
+
+def test_a3_takes_constant_features():
+    """A feature without range is left as it is."""
+    X = np.ones((50, 2))
+    assert np.isfinite(A3(hidden=(4, 2), epochs=1, random_state=0).fit(X).score_samples(X)).all()

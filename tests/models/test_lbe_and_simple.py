@@ -1,0 +1,130 @@
+"""LBE, the joined pair, the prophets, all-negative, the class prior and the schedules."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+
+from pu_utils import rules
+from pu_utils.models import (
+    AllNegative,
+    Augmented,
+    Lbe,
+    Prophet,
+    Schedule,
+    estimate_prior,
+    paper_settings,
+)
+from pu_utils.models.schedules import SCHEDULES
+
+
+@pytest.fixture(scope="module")
+def logistic():
+    """2,000 rows that follow LBE's own model: X, y(x), e(x), y, s."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    posterior, propensity = expit(3 * X[:, 0]), expit(1 + 2 * X[:, 1])
+    y = (rng.random(2000) < posterior).astype(int)
+    return X, posterior, propensity, y, y * (rng.random(2000) < propensity)
+
+
+def test_lbe_learns_its_own_model(logistic):
+    """On rows of its own model LBE ranks y(x) and e(x) apart, each by its own feature."""
+    X, posterior, propensity, _, s = logistic
+    model = Lbe(random_state=0, learning_rate=1e-2).fit(X, s)
+    assert np.corrcoef(model.predict_proba(X)[:, 1], posterior)[0, 1] > 0.95
+    assert np.corrcoef(model.predict_propensity(X), propensity)[0, 1] > 0.9
+
+
+def test_released_lbe_s_propensity_estimates_s(logistic):
+    """The released variant's e(x) is near the logistic regression of S, not near e(x)."""
+    X, _, propensity, _, s = logistic
+    model = Lbe(released=True, random_state=0, learning_rate=1e-2).fit(X, s)
+    found = model.predict_propensity(X)
+    of_s = LogisticRegression().fit(X, s).predict_proba(X)[:, 1]
+    assert np.abs(found - of_s).mean() < 0.03
+    assert np.abs(found - propensity).mean() > 0.2
+
+
+def test_released_lbe_makes_one_round(logistic):
+    """The released variant runs one EM round, the other goes on while it improves."""
+    X, _, _, _, s = logistic
+    rounds = [
+        len({row["phase"] for row in Lbe(released=released, random_state=0).fit(X, s).history_})
+        for released in (True, False)
+    ]
+    assert rounds[0] == 1 < rounds[1]
+
+
+def test_lbe_responsibilities_are_the_augmented_posterior(logistic):
+    """The E-step computes the quantity of Theorem 1."""
+    X, _, _, _, s = logistic
+    model = Lbe(max_rounds=1, max_epochs=1, random_state=0).fit(X, s)
+    y, e = model.predict_proba(X)[:, 1], model.predict_propensity(X)
+    expected = np.where(s == 1, 1, y * (1 - e) / (1 - y * e))
+    np.testing.assert_allclose(model.predict_proba(X, s=s)[:, 1], expected, atol=1e-6)
+
+
+def test_augmented_joins_two_classifiers(logistic):
+    """The pair's y(x) and s(x) are those of its members."""
+    X, _, _, y, s = logistic
+    y_model = FrozenEstimator(LogisticRegression().fit(X, y))
+    model = Augmented(y_model, LogisticRegression()).fit(X, s)
+    np.testing.assert_allclose(model.predict_proba(X), y_model.predict_proba(X))
+    expected = LogisticRegression().fit(X, s).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(model.predict_label_proba(X), expected)
+
+
+def test_prophet_is_the_bayes_rule(logistic):
+    """The prophet's decisions are the augmented rule at the true y(x) and s(x)."""
+    X, posterior, propensity, _, s = logistic
+    model = Prophet(lambda X: expit(3 * X[:, 0]), lambda X: expit(1 + 2 * X[:, 1])).fit(X, s)
+    expected = rules.augmented_rule(posterior, posterior * propensity, s)
+    np.testing.assert_array_equal(model.predict(X, s=s), expected)
+
+
+def test_all_negative(logistic):
+    """All-negative says class 1 where labelled and nowhere else."""
+    X, _, _, _, s = logistic
+    model = AllNegative().fit(X, s)
+    np.testing.assert_array_equal(model.predict(X, s=s), s)
+    assert not model.predict(X).any()
+
+
+def test_prior_of_separated_classes():
+    """Under SCAR without overlap the estimate is the prior, to 4 standard errors of the labels."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(20_000) < 0.4).astype(int)
+    X = rng.normal(size=(20_000, 2)) + 8 * y[:, None]
+    s = y * (rng.random(20_000) < 0.5)
+    # P(S=1) / c with c a mean over about 4,000 labelled and 4,000 unlabelled positives
+    assert estimate_prior(X, s, 0) == pytest.approx(0.4, abs=4 * 0.4 * (0.5 / 4000) ** 0.5)
+
+
+@pytest.mark.parametrize("n_labelled", [1, 2])
+def test_prior_from_very_few_labels(n_labelled):
+    """One or two labelled rows still give a prior between their share and 0.99."""
+    X, s = np.random.default_rng(0).normal(size=(50, 2)), np.zeros(50, dtype=int)
+    s[:n_labelled] = 1
+    assert s.mean() <= estimate_prior(X, s, 0) <= 0.99
+
+
+def test_paper_schedule():
+    """The paper's schedule has the specification's epochs, and half of them for synthetic data."""
+    schedule = SCHEDULES["paper"]
+    assert (schedule.pretraining_epochs, sum(schedule.phase_epochs)) == (100, 800)
+    half = schedule.scaled(paper_settings("synth_1")["epoch_scale"])
+    assert (half.pretraining_epochs, half.phase_epochs) == (50, (200, 50, 50, 50, 50))
+
+
+def test_paper_settings_of_unknown_data():
+    """A dataset that the paper does not have is named."""
+    with pytest.raises(ValueError, match="dataset is 'iris'"):
+        paper_settings("iris")
+
+
+def test_schedule_round_trip():
+    """A schedule comes back from JSON as it was, its tuples tuples."""
+    schedule = Schedule(phase_epochs=(1, 2, 3, 4, 5))
+    assert Schedule.from_json(schedule.to_json()) == schedule
