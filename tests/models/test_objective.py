@@ -98,9 +98,8 @@ def test_label_divergence():
 def test_label_loss():
     """(4) is the mean cross-entropy of the label status."""
     logit, o = draw(5), torch.tensor([1.0, 0, 1, 0, 0], dtype=torch.float64)
-    loops = mean(
-        -math.log(sigmoid(t) if k else 1 - sigmoid(t)) for t, k in zip(logit, o, strict=True)
-    )
+    pairs = zip(logit, o, strict=True)
+    loops = mean(-math.log(sigmoid(t) if k else 1 - sigmoid(t)) for t, k in pairs)
     assert vae_pu.label_loss(logit, o).item() == pytest.approx(loops)
 
 
