@@ -6,7 +6,6 @@ import torch
 from torch.nn import functional as F
 
 from pu_utils.models.networks import Classifier, NormalisedDense
-from pu_utils.models.schedules import resolve_schedule
 from pu_utils.models.training import (
     History,
     NetworkClassifier,
@@ -17,6 +16,7 @@ from pu_utils.models.training import (
     resolve_device,
     to_tensor,
 )
+from pu_utils.schedules import resolve_schedule
 
 
 class LabelModel(NetworkClassifier):
