@@ -118,8 +118,9 @@ def caption(comparison, table):
     part = _part(comparison, table)
     metric = METRIC_NAMES[part["metric"].iloc[0]]
     text = f"{TABLE_NAMES[table]}: {metric}, per cent, mean ± standard error over seeds."
-    if _usual_seeds(part):
-        text += f" Ours: {_usual_seeds(part)} seeds where a figure does not say otherwise."
+    design, schedule = part["design"].iloc[0], part["schedule"].iloc[0]
+    text += f" Ours: the {design} design, networks by the schedule {schedule!r}"
+    text += f", {_usual_seeds(part)} seeds where a figure does not say otherwise."
     gaps = part.groupby("dataset", sort=False).apply(_gap, include_groups=False).dropna()
     for reason, names in gaps.groupby(gaps).groups.items():
         text += f" {', '.join(DATASET_NAMES[name] for name in names)}: {reason}."

@@ -82,8 +82,9 @@ def compare(metrics, design="released", schedule="paper"):
         One row per table, label frequency, method and data set, in the order of the paper:
         ``published``, ``published_se``, ``published_best``; ``ours``, ``ours_se``, ``ours_best``
         (in per cent), ``seeds``; ``difference``, of the means in combined standard errors; and
-        ``reason``, where there is nothing of ours. LBE+S stands there twice, after the paper's
-        text and as released. Methods that are told the truth are never the best.
+        ``reason``, where there is nothing of ours; ``design`` and ``schedule``. LBE+S stands
+        there twice, after the paper's text and as released. Methods that are told the truth are
+        never the best.
     """
     check_choice("design", design, DESIGNS)
     check_choice("schedule", schedule, EXPERIMENT_SCHEDULES)
@@ -94,7 +95,7 @@ def compare(metrics, design="released", schedule="paper"):
     rows["seeds"] = rows["seeds"].fillna(0).astype(int)
     reasons = rows["dataset"].map(NOT_RUN).fillna("not run")
     rows["reason"] = reasons.where(rows["seeds"] == 0, None)
-    return rows
+    return rows.assign(design=design, schedule=schedule)
 
 
 def _places():

@@ -17,6 +17,7 @@ from pu_utils.experiments.science import compute
 from pu_utils.experiments.store import STATES, Claims, state, write_result
 
 POLL_SECONDS = 0.5  # between looks at cells that another run has claimed
+CONNECT_SECONDS = 10  # how long a scheduler may take to answer
 START_METHOD = "spawn"  # torch that has computed and fork do not go together
 
 
@@ -53,7 +54,7 @@ def run(cells, output, workers=None, scheduler=None, retry_failed=False):
     if todo:
         with (
             Claims(output) as claims,
-            Cluster(scheduler) if scheduler else Workers(workers or processors()) as pool,
+            Cluster(scheduler) if scheduler else Workers(workers) as pool,
             tqdm(total=len(todo), unit="cell", smoothing=0) as progress,
         ):
             _compute_all(todo, settled, output, claims, pool, progress)
@@ -131,11 +132,11 @@ class Workers:
     one, and can be stopped in the middle of a cell.
     """
 
-    def __init__(self, n_workers):
-        if n_workers < 1:
-            raise ValueError(f"workers is {n_workers}; give at least 1")
-        self.n_workers = n_workers
-        self.threads = ThreadPoolExecutor(n_workers)
+    def __init__(self, workers=None):
+        self.n_workers = processors() if workers is None else workers
+        if self.n_workers < 1:
+            raise ValueError(f"workers is {workers}; give at least 1")
+        self.threads = ThreadPoolExecutor(self.n_workers)
         self.own = threading.local()
         self.starting = threading.Lock()
         self.processes = []
@@ -213,7 +214,7 @@ class Cluster:
             raise ValueError(
                 "--scheduler needs Dask; install it with: pip install 'pu_utils[cluster]'"
             ) from None
-        self.client = Client(address, timeout="10s")
+        self.client = Client(address, timeout=CONNECT_SECONDS)
         self.executor = self.client.get_executor(pure=False)
 
     def __enter__(self):
