@@ -5,14 +5,17 @@ each label frequency, with three lines for each method: published, ours, differe
 """
 
 from html import escape
+from itertools import groupby
+from math import isnan
+from operator import itemgetter
 from pathlib import Path
+from statistics import mode
 
-import pandas as pd
-
+from pu_utils.data.record import DESIGNS, check_choice
 from pu_utils.experiments.cli import RESULTS
 from pu_utils.experiments.recorded import read_metrics
 from pu_utils.experiments.store import write_text
-from pu_utils.tables import DATASET_NAMES, DESIGNS, METRIC_NAMES, TABLE_NAMES, compare
+from pu_utils.tables import DATASET_NAMES, METRIC_NAMES, TABLE_NAMES, compare
 
 NEAR, FAR = 2, 4  # combined standard errors
 LEVELS = {  # class in HTML: what its symbols mean
@@ -61,42 +64,40 @@ def to_html(comparison, table):
     -------
     str
     """
-    part = _part(comparison, table)
-    usual = _usual_seeds(part)
-    folds = [_html_fold(table, c, rows, usual) for c, rows in part.groupby("label_frequency")]
+    rows = _rows(comparison, table)
+    usual = _usual_seeds(rows)
+    folds = [_html_fold(table, c, list(fold), usual) for c, fold in _by(rows, "label_frequency")]
     folds[0] = folds[0].replace("<details>", "<details open>")
     legend = LEGEND.format(*(f'<span class="{css}">{text}</span>' for css, text in LEVELS.items()))
     return (
-        f'<div class="pu-table">\n<style>{STYLE}</style>\n<p>{escape(caption(part, table))}</p>\n'
+        f'<div class="pu-table">\n<style>{STYLE}</style>\n<p>{escape(_caption(rows))}</p>\n'
         f"{''.join(folds)}<p>{legend} {BOLD}</p>\n</div>\n"
     )
 
 
 def to_markdown(comparison, table):
     """A table as Markdown; see :func:`to_html`."""
-    part = _part(comparison, table)
-    header = ["c", "method", "", *_dataset_names(part)]
+    rows = _rows(comparison, table)
+    header = ["c", "method", "", *_dataset_names(rows)]
     lines = [_markdown_line(header), _markdown_line(["---"] * len(header))]
-    for c, method, line, texts in _lines(part, _usual_seeds(part), "**{}**".format):
-        first = [str(c), method] if line == "published" else ["", ""]
-        lines.append(_markdown_line([*first, line, *texts]))
-    return "\n".join([caption(part, table), "", *lines, "", _legend(), ""])
+    for texts in _printed_lines(rows, "**{}**".format):
+        lines.append(_markdown_line(texts))
+    return "\n".join([_caption(rows), "", *lines, "", _legend(), ""])
 
 
 def to_latex(comparison, table):
-    """A table as LaTeX, which needs the package booktabs; see :func:`to_html`."""
-    part = _part(comparison, table)
-    header = ["$c$", "method", "", *_dataset_names(part)]
+    """A table as LaTeX, which needs the packages booktabs and amssymb; see :func:`to_html`."""
+    rows = _rows(comparison, table)
+    header = ["$c$", "method", "", *_dataset_names(rows)]
     body = []
-    for c, method, line, texts in _lines(part, _usual_seeds(part), "\\textbf{{{}}}".format):
-        if line == "published":
-            body.append("\\midrule" if method == part["method"].iloc[0] else "\\addlinespace")
-        first = [str(c), method] if line == "published" else ["", ""]
-        body.append(" & ".join(map(_latex_text, [*first, line, *texts])) + " \\\\")
+    for c, method, *texts in _printed_lines(rows, "\\textbf{{{}}}".format):
+        if c:
+            body.append("\\midrule" if method == rows[0]["method"] else "\\addlinespace")
+        body.append(" & ".join(map(_latex_text, [c, method, *texts])) + " \\\\")
     return "\n".join(
         [
             "\\begin{table}",
-            f"\\caption{{{_latex_text(caption(part, table) + ' ' + _legend())}}}",
+            f"\\caption{{{_latex_text(_caption(rows) + ' ' + _legend())}}}",
             f"\\begin{{tabular}}{{lll{'r' * (len(header) - 3)}}}",
             "\\toprule",
             " & ".join(header) + " \\\\",
@@ -113,59 +114,72 @@ FORMATS = {"html": to_html, "markdown": to_markdown, "latex": to_latex}
 SUFFIXES = {"html": "html", "markdown": "md", "latex": "tex"}
 
 
-def caption(comparison, table):
-    """What a table shows: metric, unit, number of seeds, and what was not run."""
-    part = _part(comparison, table)
-    metric = METRIC_NAMES[part["metric"].iloc[0]]
-    text = f"{TABLE_NAMES[table]}: {metric}, per cent, mean ± standard error over seeds."
-    design, schedule = part["design"].iloc[0], part["schedule"].iloc[0]
-    text += f" Ours: the {design} design, networks by the schedule {schedule!r}"
-    text += f", {_usual_seeds(part)} seeds where a figure does not say otherwise."
-    gaps = part.groupby("dataset", sort=False).apply(_gap, include_groups=False).dropna()
-    for reason, names in gaps.groupby(gaps).groups.items():
-        text += f" {', '.join(DATASET_NAMES[name] for name in names)}: {reason}."
-    return text
+def _rows(comparison, table):
+    """The rows of a table as dictionaries."""
+    check_choice("table", table, TABLE_NAMES)
+    return comparison[comparison["table"] == table].to_dict("records")
 
 
-def _gap(rows):
-    """Why figures of a data set are missing; None where none is."""
-    if (rows["seeds"] > 0).all():
-        return None
-    return rows["reason"].iloc[0] if (rows["seeds"] == 0).all() else "run in part"
+def _by(rows, *keys):
+    """Groups of rows that follow each other and agree in ``keys``."""
+    return groupby(rows, itemgetter(*keys))
+
+
+def _dataset_names(rows):
+    return [DATASET_NAMES[name] for name in dict.fromkeys(row["dataset"] for row in rows)]
+
+
+def _usual_seeds(rows):
+    """The most frequent number of seeds, 0 where nothing was run."""
+    return mode([row["seeds"] for row in rows if row["seeds"]] or [0])
+
+
+def _caption(rows):
+    """Metric, unit, design, schedule, number of seeds, and what was not run."""
+    first = rows[0]
+    return (
+        f"{TABLE_NAMES[first['table']]}: {METRIC_NAMES[first['metric']]}, per cent, mean ± "
+        f"standard error over seeds. Ours: the {first['design']} design, networks by the schedule "
+        f"{first['schedule']!r}, {_usual_seeds(rows)} seeds where a figure does not say otherwise."
+        f"{_gaps(rows)}"
+    )
+
+
+def _gaps(rows):
+    """Which data sets are missing, wholly or in part, and why."""
+    names = {}
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        missing = [row["reason"] if row["seeds"] == 0 else None for row in rows
+                   if row["dataset"] == dataset]  # fmt: skip
+        reason = missing[0] if all(missing) else "run in part"
+        if any(missing):
+            names.setdefault(reason, []).append(DATASET_NAMES[dataset])
+    return "".join(f" {', '.join(sets)}: {reason}." for reason, sets in names.items())
 
 
 def _legend():
     return f"{LEGEND.format(*LEVELS.values())} {BOLD}"
 
 
-def _part(comparison, table):
-    part = comparison[comparison["table"] == table]
-    if part.empty:
-        raise ValueError(f"table is {table!r}; it must be one of {', '.join(TABLE_NAMES)}")
-    return part
+def _printed_lines(rows, bold):
+    """Texts of every line; label frequency and method stand in the first of three alone."""
+    usual = _usual_seeds(rows)
+    for (c, method), group in _by(rows, "label_frequency", "method"):
+        for line, texts in _lines(list(group), usual, bold):
+            yield [*([str(c), method] if line == "published" else ["", ""]), line, *texts]
 
 
-def _usual_seeds(part):
-    """The most frequent number of seeds, 0 where nothing was run."""
-    seeds = part["seeds"][part["seeds"] > 0]
-    return int(seeds.mode().max()) if len(seeds) else 0
-
-
-def _dataset_names(part):
-    return [DATASET_NAMES[name] for name in part["dataset"].drop_duplicates()]
-
-
-def _lines(part, usual, bold):
-    """Label frequency, method, name of the line and its texts, line by line."""
-    for (c, method), rows in part.groupby(["label_frequency", "method"], sort=False):
-        records = rows.to_dict("records")
-        yield c, method, "published", [_published(row, bold) for row in records]
-        yield c, method, "ours", [_ours(row, usual, bold) for row in records]
-        yield c, method, "difference", [_difference(row["difference"]) for row in records]
+def _lines(rows, usual, bold):
+    """Name and texts of the three lines of a method."""
+    return [
+        ("published", [_published(row, bold) for row in rows]),
+        ("ours", [_ours(row, usual, bold) for row in rows]),
+        ("difference", [_difference(row["difference"]) for row in rows]),
+    ]
 
 
 def _published(row, bold):
-    if pd.isna(row["published"]):
+    if isnan(row["published"]):
         return MISSING
     text = f"{row['published']:.2f} ± {row['published_se']:.2f}"
     return bold(text) if row["published_best"] else text
@@ -183,7 +197,7 @@ def _ours(row, usual, bold):
 
 
 def _difference(difference):
-    return MISSING if pd.isna(difference) else f"{_symbol(difference)} {difference:+.1f}"
+    return MISSING if isnan(difference) else f"{_symbol(difference)} {difference:+.1f}"
 
 
 def _symbol(difference):
@@ -193,10 +207,9 @@ def _symbol(difference):
     return arrow if abs(difference) <= FAR else 2 * arrow
 
 
-def _html_fold(table, c, part, usual):
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in _dataset_names(part))
-    methods = part.groupby("method", sort=False)
-    bodies = [_html_method(method, rows, usual) for method, rows in methods]
+def _html_fold(table, c, rows, usual):
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in _dataset_names(rows))
+    bodies = [_html_method(name, list(group), usual) for name, group in _by(rows, "method")]
     label = f"{TABLE_NAMES[table]}, c = {c}"
     return (
         f"<details><summary>c = {c}</summary>"
@@ -207,23 +220,21 @@ def _html_fold(table, c, part, usual):
 
 
 def _html_method(method, rows, usual):
-    levels = [_level(value) for value in rows["difference"]]
-    lines = []
-    for _, _, line, texts in _lines(rows, usual, "<strong>{}</strong>".format):
-        head = f'<th scope="rowgroup" rowspan="3">{escape(method)}</th>'
-        classes = levels if line == "difference" else [""] * len(texts)
-        cells = "".join(
-            f'<td class="{css}">{text}</td>' if css else f"<td>{text}</td>"
-            for css, text in zip(classes, texts, strict=True)
-        )
-        lines.append(
-            f'<tr>{head if line == "published" else ""}<th scope="row">{line}</th>{cells}</tr>\n'
-        )
+    head, lines = f'<th scope="rowgroup" rowspan="3">{escape(method)}</th>', []
+    for line, texts in _lines(rows, usual, "<strong>{}</strong>".format):
+        levels = [_level(row["difference"]) if line == "difference" else "" for row in rows]
+        cells = "".join(map(_html_cell, texts, levels))
+        lines.append(f'<tr>{head}<th scope="row">{line}</th>{cells}</tr>\n')
+        head = ""
     return f"<tbody>{''.join(lines)}</tbody>\n"
 
 
+def _html_cell(text, level):
+    return f'<td class="{level}">{text}</td>' if level else f"<td>{text}</td>"
+
+
 def _level(difference):
-    if pd.isna(difference):
+    if isnan(difference):
         return ""
     return (
         "pu-near" if abs(difference) <= NEAR else "pu-off" if abs(difference) <= FAR else "pu-far"

@@ -226,7 +226,7 @@ def test_latex_is_complete(comparison):
 
 def test_unknown_table(comparison):
     """The error lists the tables there are."""
-    with pytest.raises(ValueError, match="'table9'; it must be one of table1"):
+    with pytest.raises(ValueError, match="table is 'table9'; it must be one of table1"):
         to_html(comparison, "table9")
 
 

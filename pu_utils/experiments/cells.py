@@ -3,7 +3,7 @@
 import hashlib
 import itertools
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 
 from pu_utils.data import DESIGNS, NAMES
@@ -108,7 +108,7 @@ class Cell:
         return {
             "science_version": SCIENCE_VERSION,
             "threads": THREADS,
-            **asdict(self),
+            **{key: getattr(self, key) for key in CELL_KEY},
             "parameters": _parameters(self.dataset, self.family, self.schedule),
         }
 

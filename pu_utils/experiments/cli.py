@@ -4,9 +4,9 @@ import sys
 
 from pu_utils.data import DESIGNS, NAMES
 from pu_utils.experiments.cells import EXPERIMENT_SCHEDULES, FAMILIES, GRIDS, grid
-from pu_utils.experiments.engine import count_states, run
+from pu_utils.experiments.engine import run
 from pu_utils.experiments.recorded import collect, verify
-from pu_utils.experiments.store import failure_path, split_recorded
+from pu_utils.experiments.store import failure_path, survey
 
 OUTPUT, RESULTS = "runs", "results"
 INTERRUPTED = 130  # as shells have it
@@ -73,9 +73,8 @@ def run_grid(arguments):
 
 def show_status(arguments):
     """Print how many cells of the grid are in each state, and every stale file."""
-    counts = count_states(_cells(arguments), arguments.output)
+    counts, stale = survey(arguments.output, _cells(arguments))
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
-    _, stale = split_recorded(arguments.output)
     for path in stale:
         print(f"stale (other settings, or unreadable): {path}")
     return 0

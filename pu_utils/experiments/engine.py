@@ -7,14 +7,14 @@ import sys
 import threading
 import time
 import traceback
-from collections import Counter, deque
+from collections import deque
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from multiprocessing.connection import wait as wait_for_process
 
 from tqdm import tqdm
 
 from pu_utils.experiments.science import compute
-from pu_utils.experiments.store import STATES, Claims, state, write_result
+from pu_utils.experiments.store import Claims, state, write_result
 
 POLL_SECONDS = 0.5  # between looks at cells that another run has claimed
 CONNECT_SECONDS = 10  # how long a scheduler may take to answer
@@ -59,12 +59,6 @@ def run(cells, output, workers=None, scheduler=None, retry_failed=False):
         ):
             _compute_all(todo, settled, output, claims, pool, progress)
     return [cell for cell in cells if state(output, cell) == "failed"]
-
-
-def count_states(cells, output):
-    """How many cells are in each state."""
-    counts = Counter(state(output, cell) for cell in cells)
-    return {name: counts[name] for name in STATES}
 
 
 def processors():

@@ -28,6 +28,7 @@ CELL_COLUMNS = [
     "seconds",
     "seconds_by_phase",
 ]
+TEXT_COLUMNS = ("settings_hash", "data_fingerprint", "commit")  # may look like numbers
 NOT_METRICS = ("decision", "rule")
 
 # Training differs in the last digits between processors and versions, and what it learns drifts
@@ -73,7 +74,7 @@ def read_cells(results):
     path = Path(results) / "cells.csv"
     if not path.exists():
         return pd.DataFrame(columns=CELL_COLUMNS)
-    return pd.read_csv(path, dtype={"settings_hash": str})
+    return pd.read_csv(path, dtype=dict.fromkeys(TEXT_COLUMNS, str))
 
 
 def read_metrics(results):

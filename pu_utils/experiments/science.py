@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from pu_utils import metrics, rules
+from pu_utils import rules
 from pu_utils.data import load
 from pu_utils.experiments.cells import THREADS
 from pu_utils.experiments.provenance import provenance
@@ -84,6 +84,8 @@ def measure(decision, test):
     On unlabelled rows the naive rule *is* the x-only rule: of the latter only the accuracy on all
     rows says something new.
     """
+    from pu_utils import metrics  # it loads scipy.stats, for which `status` would have to wait
+
     predicted = RULES[decision.rule](decision.y, decision.s, test.s).astype(int)
     values = {"accuracy": metrics.accuracy(test.y, predicted)}
     if decision.rule != "x_only":

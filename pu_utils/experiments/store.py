@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 
 from pu_utils.experiments.cells import CELL_KEY, Cell
@@ -91,6 +92,13 @@ def split_recorded(output):
         else:
             stale.append(path)
     return current, stale
+
+
+def survey(output, cells):
+    """How many cells are in each state, and the stale files, in the grid or not."""
+    current, stale = split_recorded(output)
+    counts = Counter("done" if cell in current else state(output, cell) for cell in cells)
+    return {name: counts[name] for name in STATES}, stale
 
 
 class Claims:

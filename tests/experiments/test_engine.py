@@ -150,9 +150,9 @@ def test_only_what_is_missing_is_computed(cheap, tmp_path):
     stale, done = (store.result_path(tmp_path, cell) for cell in cells[:2])
     stale.write_text(stale.read_text().replace(cells[0].settings_hash, "0" * 16))
     before = done.stat().st_mtime_ns
-    assert engine.count_states(cells, tmp_path)["stale"] == 1
+    assert store.survey(tmp_path, cells)[0]["stale"] == 1
     assert run(cells, tmp_path, workers=1) == []
-    assert engine.count_states(cells, tmp_path)["done"] == len(cells)
+    assert store.survey(tmp_path, cells)[0]["done"] == len(cells)
     assert done.stat().st_mtime_ns == before
 
 
