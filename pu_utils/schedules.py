@@ -42,6 +42,14 @@ class Schedule:
     label_batch_size: int = 128
     label_learning_rate: float = 1e-4
 
+    def __post_init__(self):
+        if self.target_pool not in ("all", "batch"):
+            raise ValueError(f"target_pool is {self.target_pool!r}; give 'all' or 'batch'")
+        if len(self.phase_epochs) != 5:
+            raise ValueError(
+                f"phase_epochs is {self.phase_epochs}; give five numbers, one for each phase"
+            )
+
     def scaled(self, epoch_scale):
         """The same schedule with every epoch count of VAE-PU multiplied by ``epoch_scale``.
 
@@ -68,14 +76,17 @@ class Schedule:
 
 SCHEDULES = {
     "paper": Schedule(),
+    # A smaller autoencoder and a fifth of its epochs; a third of the paper's steps of the target
+    # classifier at three times its rate, each on the batch instead of on all of U. A narrower
+    # target classifier or a higher rate is faster still, but costs two points of U-accuracy.
     "fast": Schedule(
         pretraining_epochs=20,
-        phase_epochs=(80, 20, 20, 20, 20),
+        phase_epochs=(80, 40, 20, 20, 40),
         target_pool="batch",
+        fine_tuning_steps=34,
         target_learning_rate=3e-5,
         autoencoder_hidden=(128, 128),
         discriminator_hidden=(128,),
-        target_hidden=(128, 128, 128, 128),
     ),
 }
 

@@ -21,6 +21,7 @@ from pu_utils.models.training import (
     new_generator,
     predict_in_batches,
     resolve_device,
+    shuffled,
     to_tensor,
 )
 
@@ -133,15 +134,11 @@ class A3(BaseEstimator):
     def _scaled(self, X):
         return (X - self.minimum_) / self.span_
 
-    def _batches(self, x, generator):
-        order = torch.randperm(len(x), generator=generator, device=x.device)
-        return order.tensor_split(max(1, round(len(x) / self.batch_size)))
-
     def _fit_autoencoder(self, x, generator):
         self.autoencoder_ = ActivationAutoencoder(self.n_features_in_, self.hidden, generator)
         optimizer = adam([self.autoencoder_], self.learning_rate)
         for _ in range(self.epochs):
-            for rows in self._batches(x, generator):
+            for rows in shuffled(len(x), self.batch_size, generator):
                 logits, _ = self.autoencoder_(x[rows], generator)
                 descend(optimizer, F.binary_cross_entropy_with_logits(logits, x[rows]))
 
@@ -154,7 +151,7 @@ class A3(BaseEstimator):
         self.alarm_ = nn.Sequential(*layers, Dense(sizes[-1], 1, generator))
         optimizer = adam([self.alarm_], self.alarm_learning_rate)
         for _ in range(self.epochs):
-            for rows in self._batches(x, generator):
+            for rows in shuffled(len(x), self.batch_size, generator):
                 noise = torch.randn(x[rows].shape, generator=generator, device=x.device)
                 alarm = self._alarm(torch.cat([x[rows], NOISE_MEAN + noise]))
                 on_data, on_noise = alarm.chunk(2)

@@ -118,13 +118,16 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         return X, self._label_status(s)
 
     def _validation_rows(self, X, s, validation, random_state):
-        """Training and validation rows, the latter given or held out of the former."""
+        """Training and validation rows, the latter given or held out of the former.
+
+        Sets ``training_rows_``.
+        """
         if validation is None:
-            return hold_out(X, s, self.validation_fraction, random_state)
-        X_validation, s_validation, *y = validation
-        held = [self._rows(X_validation), self._label_status(s_validation)]
-        held += [(np.asarray(values) == self.classes_[1]).astype(int) for values in y]
-        return (X, s), tuple(held)
+            self.training_rows_, held = hold_out(s, self.validation_fraction, random_state)
+            return (X[self.training_rows_], s[self.training_rows_]), (X[held], s[held])
+        self.training_rows_ = np.arange(len(X))
+        X_held, *statuses = validation
+        return (X, s), (self._rows(X_held), *(self._label_status(values) for values in statuses))
 
     def _diagnose(self, X, s):
         """Set ``diagnostics_``: how often the plug-in estimates break s(x) <= y(x) on ``X``."""
@@ -173,22 +176,21 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         return estimator
 
 
-def hold_out(X, s, fraction, random_state):
-    """Split rows into training and validation parts, the same fraction of L and of U.
+def hold_out(s, fraction, random_state):
+    """Indices of training and of validation rows, the same fraction of L and of U held out.
 
     Where the fraction leaves either stratum of the validation part empty, all rows serve for
-    both: a stopping criterion on few rows seen before is better than none.
+    both: a stopping criterion on rows seen before is better than none.
     """
     if not 0 < fraction < 1:
         raise ValueError(f"validation_fraction is {fraction}; it must lie between 0 and 1")
     held = np.zeros(len(s), dtype=bool)
     for status in (0, 1):
         rows = random_state.permutation(np.flatnonzero(s == status))
-        chosen = rows[: int(fraction * len(rows))]
-        if len(chosen) == 0:
-            return (X, s), (X, s)
-        held[chosen] = True
-    return (X[~held], s[~held]), (X[held], s[held])
+        held[rows[: int(fraction * len(rows))]] = True
+    if len(np.unique(s[held])) < 2:
+        return np.arange(len(s)), np.arange(len(s))
+    return np.flatnonzero(~held), np.flatnonzero(held)
 
 
 def _pack(estimator):

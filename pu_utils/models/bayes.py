@@ -42,11 +42,11 @@ class VaePuBayes(FineTunedVaePu):
         The fitted VAE-PU; its own target classifier is the one before fine-tuning.
     target_ : torch.nn.Module
         The target classifier after fine-tuning; it gives logits.
-    selection_scores_ : array
-        Score of each unlabelled training row.
+    unlabelled_rows_, selection_scores_ : arrays
+        Which rows of ``X`` were unlabelled training rows, and the score of each.
     selected_ : array of int
-        Which unlabelled training rows were taken for positives.
-    prior_, label_frequency_, history_, diagnostics_
+        Which rows of ``X`` were taken for positives.
+    prior_, label_frequency_, history_, training_rows_, diagnostics_
         As in ``VaePu``.
 
     Examples

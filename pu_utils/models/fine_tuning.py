@@ -121,6 +121,8 @@ class FineTunedVaePu(NetworkClassifier):
                 device=self.device,
                 verbose=self.verbose,
             )
+        if not isinstance(base, VaePu):
+            raise ValueError(f"base is {base!r}; it must be a VaePu, fitted or not, or None")
         try:
             check_is_fitted(base)
         except NotFittedError:
@@ -138,8 +140,9 @@ class FineTunedVaePu(NetworkClassifier):
         device, shares = resolve_device(self.device), self.base_._shares()
         labelled, unlabelled, chosen = self._parts(*training[:2], score, device)
         held_parts = self._parts(*held[:2], score, device)
+        self.unlabelled_rows_ = self.training_rows_[training[1] == 0]
         self.selection_scores_ = score(training[0][training[1] == 0])
-        self.selected_ = chosen.cpu().numpy()
+        self.selected_ = self.unlabelled_rows_[chosen.cpu().numpy()]
         target = copy.deepcopy(self.base_.networks_.target).to(device)
         schedule, history = self.base_.schedule_, History(self.verbose)
         optimizer = adam([target], schedule.target_learning_rate, WEIGHT_DECAY)

@@ -1,8 +1,5 @@
 """The label model: a network for s(x) = P(S=1 | x), which the paper trains beside VAE-PU."""
 
-import copy
-
-import torch
 from torch.nn import functional as F
 
 from pu_utils.models.networks import Classifier, NormalisedDense
@@ -10,11 +7,12 @@ from pu_utils.models.training import (
     History,
     NetworkClassifier,
     adam,
-    descend,
     new_generator,
     predict_in_batches,
     resolve_device,
+    shuffled,
     to_tensor,
+    train_while_improving,
 )
 from pu_utils.schedules import resolve_schedule
 
@@ -50,6 +48,8 @@ class LabelModel(NetworkClassifier):
         The trained network; it gives logits.
     history_ : list of dict
         Cross-entropy per epoch, on the training and the validation part.
+    training_rows_ : array of int
+        Which rows of ``X`` it was trained on; the others were held out.
     diagnostics_ : dict
         Counts of rows.
 
@@ -106,32 +106,19 @@ class LabelModel(NetworkClassifier):
 
     def _train(self, training, validation, random_state):
         schedule, device = resolve_schedule(self.schedule), resolve_device(self.device)
-        generator = new_generator(random_state, device)
-        network = self._new_network("network_", generator)
-        optimizer = adam([network], schedule.label_learning_rate)
+        generator, history = new_generator(random_state, device), History(self.verbose)
         x, s = (to_tensor(array, device) for array in training)
         x_held, s_held = (to_tensor(array, device) for array in validation)
-        n_steps = max(1, round(len(x) / schedule.label_batch_size))
-        history, best, best_epoch = History(self.verbose), None, 0
-        for epoch in history.epochs("label model", schedule.label_epochs):
-            network.train()
-            losses = []
-            for rows in torch.randperm(len(x), generator=generator, device=device).tensor_split(
-                n_steps
-            ):
-                loss = F.binary_cross_entropy_with_logits(network(x[rows]), s[rows])
-                descend(optimizer, loss)
-                losses.append(loss.detach())
-            network.eval()
-            with torch.no_grad():
-                held_loss = F.binary_cross_entropy_with_logits(network(x_held), s_held)
-            row = {"cross_entropy": torch.stack(losses).mean(), "validation": held_loss}
-            history.record("label model", epoch, [row])
-            if best is None or held_loss < best:
-                best, best_epoch, state = held_loss, epoch, copy.deepcopy(network.state_dict())
-            elif epoch - best_epoch >= schedule.label_patience:
-                break
-        network.load_state_dict(state)
+        network = self._new_network("network_", generator)
+        train_while_improving(
+            network,
+            adam([network], schedule.label_learning_rate),
+            lambda: shuffled(len(x), schedule.label_batch_size, generator),
+            lambda rows: F.binary_cross_entropy_with_logits(network(x[rows]), s[rows]),
+            lambda: F.binary_cross_entropy_with_logits(network(x_held), s_held),
+            history,
+            ("label model", schedule.label_epochs, schedule.label_patience),
+        )
         self.network_, self.history_ = network, history.rows
 
     def _label_posterior(self, X):

@@ -26,28 +26,36 @@ from pu_utils.models.training import (
     History,
     NetworkClassifier,
     adam,
-    descend,
     new_generator,
     predict_in_batches,
     resolve_device,
+    shuffled,
     to_tensor,
+    train_while_improving,
 )
+
+
+def logistic_loss(logit, target):
+    """Cross-entropy of each row against a target in [0, 1]."""
+    return F.softplus(logit) - target * logit
 
 
 def expected_loss(logits, s, responsibility):
     """Minus (2), per row: logits of y and e in two columns, ``responsibility`` from (1)."""
-    class_logit, propensity_logit = logits.unbind(1)
-    class_part = F.softplus(class_logit) - responsibility * class_logit
-    label_part = F.softplus(propensity_logit) - s * propensity_logit
-    return (class_part + responsibility * label_part).mean()
+    y, e = logits.unbind(1)
+    return (logistic_loss(y, responsibility) + responsibility * logistic_loss(e, s)).mean()
 
 
 def released_loss(logits, s, responsibility):
     """Minus (3), per row: every row counts in the propensity's part."""
-    class_logit, propensity_logit = logits.unbind(1)
-    class_part = F.softplus(class_logit) - responsibility * class_logit
-    label_part = F.softplus(propensity_logit) - s * propensity_logit
-    return (class_part + label_part).mean()
+    y, e = logits.unbind(1)
+    return (logistic_loss(y, responsibility) + logistic_loss(e, s)).mean()
+
+
+def observed_loss(logits, s):
+    """Minus the observed log-likelihood per row, ``S log(y e) + (1 - S) log(1 - y e)``."""
+    label_posterior = torch.sigmoid(logits).prod(1).clamp(1e-7, 1 - 1e-7)
+    return F.binary_cross_entropy(label_posterior, s)
 
 
 class Lbe(NetworkClassifier):
@@ -86,11 +94,14 @@ class Lbe(NetworkClassifier):
         Linear map from x to the logits of y(x) and e(x).
     history_ : list of dict
         Losses per EM round and epoch.
+    training_rows_ : array of int
+        Which rows of ``X`` it was trained on; the others were held out.
     diagnostics_ : dict
         Counts of rows.
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 2))
     >>> s = ((X[:, 0] > 0) & (rng.random(400) < 0.5)).astype(int)
@@ -181,25 +192,15 @@ class Lbe(NetworkClassifier):
         """The E-step, then an M-step that ends at its best epoch on the validation part."""
         loss = released_loss if self.released else expected_loss
         target, target_held = self._responsibility(x, s), self._responsibility(x_held, s_held)
-        optimizer = adam([self.network_], self.learning_rate)
-        n_steps = max(1, round(len(x) / self.batch_size))
-        best, best_epoch, phase = torch.inf, 0, f"EM round {em_round}"
-        for epoch in history.epochs(phase, self.max_epochs):
-            losses = []
-            for rows in torch.randperm(len(x), generator=generator, device=x.device).tensor_split(
-                n_steps
-            ):
-                losses.append(loss(self.network_(x[rows]), s[rows], target[rows]))
-                descend(optimizer, losses[-1])
-            held_loss = loss(self._logits(x_held), s_held, target_held)
-            mean = torch.stack([value.detach() for value in losses]).mean()
-            history.record(phase, epoch, [{"expected_loss": mean, "validation": held_loss}])
-            if held_loss < best:
-                best, best_epoch = held_loss, epoch
-                state = copy.deepcopy(self.network_.state_dict())
-            elif epoch - best_epoch >= self.patience:
-                break
-        self.network_.load_state_dict(state)
+        train_while_improving(
+            self.network_,
+            adam([self.network_], self.learning_rate),
+            lambda: shuffled(len(x), self.batch_size, generator),
+            lambda rows: loss(self.network_(x[rows]), s[rows], target[rows]),
+            lambda: loss(self.network_(x_held), s_held, target_held),
+            history,
+            (f"EM round {em_round}", self.max_epochs, self.patience),
+        )
 
     @torch.no_grad()
     def _logits(self, x):
@@ -227,9 +228,3 @@ class Lbe(NetworkClassifier):
 
     def _new_network(self, name, generator):
         return Dense(self.n_features_in_, 2, generator)
-
-
-def observed_loss(logits, s):
-    """Minus the observed log-likelihood per row, ``S log(y e) + (1 - S) log(1 - y e)``."""
-    label_posterior = torch.sigmoid(logits).prod(1).clamp(1e-7, 1 - 1e-7)
-    return F.binary_cross_entropy(label_posterior, s)

@@ -63,8 +63,10 @@ class VaePuOcc(FineTunedVaePu):
     ----------
     detector_ : outlier detector
         The fitted one-class model (not saved by ``save``: predictions do not need it).
-    base_, target_, selection_scores_, selected_, prior_, label_frequency_, history_, diagnostics_
+    base_, target_, unlabelled_rows_, selection_scores_, selected_
         As in ``VaePuBayes``; the scores are p-values.
+    prior_, label_frequency_, history_, training_rows_, diagnostics_
+        As in ``VaePu``.
 
     Examples
     --------

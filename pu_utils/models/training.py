@@ -1,5 +1,6 @@
 """What every training loop shares: device, random numbers, batches, steps, progress, divergence."""
 
+import copy
 import math
 
 import numpy as np
@@ -8,7 +9,7 @@ from tqdm.auto import tqdm
 
 from pu_utils.models.base import PUClassifier
 
-PREDICTION_BATCH = 4096  # rows; activations of this size stay in the processor's cache
+PREDICTION_BATCH = 2048  # rows; activations of this size stay in the processor's cache
 
 
 class TrainingDiverged(ArithmeticError):
@@ -60,11 +61,43 @@ def adam(modules, learning_rate, weight_decay=0.0):
 
 
 def descend(optimizer, loss):
-    """One step; gradients are computed for the optimiser's own parameters and no others."""
+    """One step; gradients are computed for the optimiser's own parameters and no others.
+
+    Returns the loss before the step, cut off from its graph.
+    """
     optimizer.zero_grad()
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     loss.backward(inputs=parameters)
     optimizer.step()
+    return loss.detach()
+
+
+def shuffled(n_rows, batch_size, generator):
+    """Indices of the rows of each batch of an epoch, the batches as equal as can be."""
+    order = torch.randperm(n_rows, generator=generator, device=generator.device)
+    return order.tensor_split(max(1, round(n_rows / batch_size)))
+
+
+def train_while_improving(network, optimizer, batches, loss, validation_loss, history, settings):
+    """Epochs of minibatch steps, until the validation loss stops improving; keeps the best.
+
+    ``batches()`` gives the rows of each step of an epoch, ``loss(rows)`` and ``validation_loss()``
+    what to descend and what to watch; ``settings`` are (phase, most epochs, patience).
+    """
+    phase, n_epochs, patience = settings
+    best, best_epoch, state = math.inf, 0, network.state_dict()
+    for epoch in history.epochs(phase, n_epochs):
+        network.train()
+        losses = [descend(optimizer, loss(rows)) for rows in batches()]
+        network.eval()
+        with torch.no_grad():
+            held = validation_loss()
+        history.record(phase, epoch, [{"loss": torch.stack(losses).mean(), "validation": held}])
+        if held < best:
+            best, best_epoch, state = held, epoch, copy.deepcopy(network.state_dict())
+        elif epoch - best_epoch >= patience:
+            break
+    network.load_state_dict(state)
 
 
 def predict_in_batches(network, X, device):

@@ -112,16 +112,15 @@ class ClassShares(NamedTuple):
 
 def positive_risk(g_labelled, g_generated, shares):
     """(8): logistic risk of the positives, labelled and generated."""
-    return shares.labelled * binary_cross_entropy(
-        g_labelled, 1
-    ) + shares.unlabelled_positive * binary_cross_entropy(g_generated, 1)
+    labelled, generated = binary_cross_entropy(g_labelled, 1), binary_cross_entropy(g_generated, 1)
+    return shares.labelled * labelled + shares.unlabelled_positive * generated
 
 
 def negative_risk(g_unlabelled, g_generated, shares):
     """(9): logistic risk of the negatives, as unlabelled minus unlabelled positive."""
-    return shares.unlabelled * binary_cross_entropy(
-        g_unlabelled, 0
-    ) - shares.unlabelled_positive * binary_cross_entropy(g_generated, 0)
+    unlabelled = binary_cross_entropy(g_unlabelled, 0)
+    generated = binary_cross_entropy(g_generated, 0)
+    return shares.unlabelled * unlabelled - shares.unlabelled_positive * generated
 
 
 def pu_objective(positive, negative):
@@ -195,8 +194,7 @@ class Trainer:
                 h_y, h_o = self.networks.encoder_y(x).mean, self.networks.encoder_o(x, o).mean
                 decoded = self.networks.decoder(h_y, h_o)
                 loss = reconstruction_error(x, decoded, self.options.likelihood)
-                descend(self.autoencoder_optimizer, loss)
-                losses.append({"reconstruction": loss.detach()})
+                losses.append({"reconstruction": descend(self.autoencoder_optimizer, loss)})
             self.history.record("pretraining", epoch, losses)
 
     @torch.no_grad()
@@ -258,14 +256,17 @@ class Trainer:
             "class_divergence": class_divergence(latent_y, h_y, networks.mixture),
             "label_divergence": label_divergence(latent_o),
             "label": label_loss(networks.label_head(h_o).squeeze(1), o),
-            "generator": options.generator_weight
-            * generator_loss(networks.discriminator(generated, self.generator)),
+            "generator": generator_loss(networks.discriminator(generated, self.generator)),
         }
         if adversarial:
-            terms["target_adversary"] = options.target_weight * target_loss(
-                networks.target(generated)
-            )
-        descend(self.autoencoder_optimizer, sum(terms.values()))
+            terms["target_adversary"] = target_loss(networks.target(generated))
+        weights = {
+            "label": options.label_weight,
+            "generator": options.generator_weight,
+            "target_adversary": options.target_weight,
+        }
+        loss = sum(weights.get(name, 1.0) * term for name, term in terms.items())
+        descend(self.autoencoder_optimizer, loss)
         return losses | {name: term.detach() for name, term in terms.items()}
 
     def discriminator_step(self, generated, real):
@@ -302,22 +303,29 @@ class Trainer:
     def generate(self, labelled, pool, cache=None):
         """Artificial unlabelled positives: own h_y of a labelled row, h_o of the nearest in U.
 
-        ``pool`` says which unlabelled rows are there to be nearest. Where nothing is cached, h_o
-        is encoded for the nearest rows alone.
+        ``pool`` says which unlabelled rows are there to be nearest.
         """
-        if cache is None:
-            latent_labelled = self.networks.encoder_y(self.labelled[labelled])
-            latent_pool = self.networks.encoder_y(self.unlabelled[pool])
-        else:
-            latent_labelled, latent_pool = cache[0].rows(labelled), cache[1].rows(pool)
+        latent_labelled, latent_pool, encode_o = self.latents(labelled, pool, cache)
         h_y = latent_labelled.sample(self.generator)
         match = nearest(h_y, latent_pool.sample(self.generator))
-        if cache is None:
-            rows = self.unlabelled[pool][match]
-            latent_o = self.networks.encoder_o(rows, torch.zeros(len(rows), device=rows.device))
-        else:
-            latent_o = cache[2].rows(pool).rows(match)
-        return self.observed(self.networks.decoder(h_y, latent_o.sample(self.generator)))
+        h_o = encode_o(match).sample(self.generator)
+        return self.observed(self.networks.decoder(h_y, h_o))
+
+    def latents(self, labelled, pool, cache):
+        """h_y of labelled rows and of the pool, and a function for h_o of rows of the pool.
+
+        Where nothing is cached, h_o is encoded for the rows that are asked for and no others.
+        """
+        if cache is not None:
+            return cache[0].rows(labelled), cache[1].rows(pool), cache[2].rows(pool).rows
+        x_labelled, x_pool = self.labelled[labelled], self.unlabelled[pool]
+        unlabelled = torch.zeros(len(x_pool), device=x_pool.device)
+        encoder_y, encoder_o = self.networks.encoder_y, self.networks.encoder_o
+        return (
+            encoder_y(x_labelled),
+            encoder_y(x_pool),
+            lambda rows: encoder_o(x_pool[rows], unlabelled[rows]),
+        )
 
     def observed(self, decoded):
         """The decoder's output on the scale of x."""
@@ -338,11 +346,11 @@ class VaePu(NetworkClassifier):
         Sizes of the networks and of their training.
     epoch_scale : float
         Factor of the epochs of VAE-PU; the paper halves them for synthetic data
-        (``paper_settings`` knows these three for each dataset).
+        (``paper_settings`` knows what it sets for each dataset).
     likelihood : {"gaussian", "bernoulli"}
         What the decoder makes: features, or pixels in [0, 1].
-    generator_weight, target_weight : float
-        Weights of the terms (5), (6) and of (7).
+    label_weight, generator_weight, target_weight : float
+        Weights of the terms (4), of (5) and (6), and of (7).
     label_model : classifier, optional
         scikit-learn classifier for s(x); a ``LabelModel`` of the same schedule where None.
     validation_fraction : float
@@ -367,7 +375,9 @@ class VaePu(NetworkClassifier):
     prior_, label_frequency_ : float
         P(Y=1), given or estimated, and P(S=1 | Y=1) that follows from it.
     history_ : list of dict
-        Losses per phase and epoch.
+        Losses per phase and epoch, each without its weight.
+    training_rows_ : array of int
+        Which rows of ``X`` it was trained on; the others were held out.
     diagnostics_ : dict
         Counts of rows, among them those whose estimate of s(x) exceeds that of y(x); such
         rows, if unlabelled, count as ``ytilde = 0``.
@@ -390,6 +400,7 @@ class VaePu(NetworkClassifier):
         schedule="paper",
         epoch_scale=1.0,
         likelihood="gaussian",
+        label_weight=1.0,
         generator_weight=1.0,
         target_weight=10.0,
         label_model=None,
@@ -403,6 +414,7 @@ class VaePu(NetworkClassifier):
         self.schedule = schedule
         self.epoch_scale = epoch_scale
         self.likelihood = likelihood
+        self.label_weight = label_weight
         self.generator_weight = generator_weight
         self.target_weight = target_weight
         self.label_model = label_model
@@ -541,4 +553,9 @@ class VaePu(NetworkClassifier):
         seed = self.random_state if random_state is None else random_state
         generator = new_generator(check_random_state(seed), resolve_device(self.device))
         trainer = self._trainer(self._rows(X), self._label_status(s), generator)
-        return trainer.generate(slice(None), slice(None)).cpu().numpy()
+        cache = trainer.encode_all()
+        rows = torch.arange(len(trainer.labelled), device=generator.device)
+        parts = [  # in parts, as the distances to all unlabelled rows may fill the memory
+            trainer.generate(part, slice(None), cache) for part in rows.split(1000)
+        ]
+        return torch.cat(parts).cpu().numpy()

@@ -329,6 +329,17 @@ def test_given_validation_rows_are_used(blobs):
     assert (given != held_out).any()
 
 
+def test_a_label_model_of_one_s_own(blobs):
+    """Any classifier can estimate s(x); it is cloned, not changed."""
+    X, _, s = blobs
+    own = LogisticRegression()
+    model = VaePu(prior=0.5, schedule=TINY, label_model=own, random_state=0)
+    model.fit(X, s, validation=(X, s))
+    expected = LogisticRegression().fit(X.astype(np.float32), s).predict_proba(X.astype(np.float32))
+    np.testing.assert_array_equal(model.predict_label_proba(X), expected[:, 1])
+    assert not hasattr(own, "coef_")
+
+
 def test_label_model_keeps_its_best_epoch(blobs):
     """The network kept is that of the lowest validation loss, and patience ends the training."""
     X, _, s = blobs

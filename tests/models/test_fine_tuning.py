@@ -70,8 +70,25 @@ def test_bayes_selects_by_augmented_odds(base, blobs):
     assert prior_training == pytest.approx(share, abs=0.01)
     n_chosen = round(len(unlabelled) * (0.5 - prior_training) / (1 - prior_training))
     assert len(model.selected_) == n_chosen
-    rest = np.delete(odds, model.selected_)
-    assert odds[model.selected_].min() >= rest.max()
+    np.testing.assert_array_equal(model.unlabelled_rows_, np.flatnonzero(s == 0))
+    chosen = np.isin(model.unlabelled_rows_, model.selected_)
+    assert odds[chosen].min() >= odds[~chosen].max()
+
+
+def test_selected_rows_are_rows_of_x(base, blobs):
+    """Where rows are held out, ``selected_`` still counts in the X given to fit."""
+    X, _, s = blobs
+    model = VaePuBayes(base=base, random_state=0).fit(X, s)
+    assert 0 < len(model.training_rows_) < len(X)
+    assert set(model.selected_) <= set(model.training_rows_)
+    assert not s[model.selected_].any()
+
+
+def test_a_base_of_another_kind_is_refused(blobs):
+    """Only a VaePu can be fine-tuned."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match="it must be a VaePu"):
+        VaePuBayes(base=OneClassSVM()).fit(X, s)
 
 
 def test_highest():
@@ -96,8 +113,8 @@ def test_occ_selects_by_p_value(detector, base, blobs):
     X, _, s = blobs
     model = VaePuOcc(base=base, detector=detector, random_state=0).fit(X, s, validation=(X, s))
     assert ((model.selection_scores_ > 0) & (model.selection_scores_ <= 1)).all()
-    rest = np.delete(model.selection_scores_, model.selected_)
-    assert model.selection_scores_[model.selected_].min() >= rest.max()
+    chosen = np.isin(model.unlabelled_rows_, model.selected_)
+    assert model.selection_scores_[chosen].min() >= model.selection_scores_[~chosen].max()
 
 
 def test_occ_by_name_builds_the_paper_s_a3(base, monkeypatch, blobs):

@@ -124,6 +124,13 @@ def test_paper_settings_of_unknown_data():
         paper_settings("iris")
 
 
+@pytest.mark.parametrize("option", [{"target_pool": "some"}, {"phase_epochs": (1, 2)}])
+def test_schedules_that_make_no_sense(option):
+    """A schedule with an unknown pool or too few phases is refused at once."""
+    with pytest.raises(ValueError, match=f"{next(iter(option))} is"):
+        Schedule(**option)
+
+
 def test_schedule_round_trip():
     """A schedule comes back from JSON as it was, its tuples tuples."""
     schedule = Schedule(phase_epochs=(1, 2, 3, 4, 5))
