@@ -4,6 +4,7 @@ Every format has the paper's layout, a column per data set and the methods below
 each label frequency, with three lines for each method: published, ours, difference.
 """
 
+import sys
 from html import escape
 from itertools import groupby
 from math import isnan
@@ -13,7 +14,7 @@ from statistics import mode
 
 from pu_utils.data.record import DESIGNS, check_choice
 from pu_utils.experiments.cli import RESULTS
-from pu_utils.experiments.recorded import read_metrics
+from pu_utils.experiments.recorded import read_cells, read_metrics, split_rows
 from pu_utils.experiments.store import write_text
 from pu_utils.tables import DATASET_NAMES, METRIC_NAMES, TABLE_NAMES, compare
 
@@ -277,4 +278,6 @@ def write_tables(arguments):
             path = Path(arguments.to) / f"{table}.{SUFFIXES[form]}"
             write_text(path, FORMATS[form](comparison, table))
     print(f"{len(TABLE_NAMES)} tables in {arguments.to}")
+    if stale := len(split_rows(read_cells(arguments.results))[1]):
+        print(f"{stale} of the recorded cells are stale: collect again", file=sys.stderr)
     return 0

@@ -11,6 +11,8 @@ import pytest
 from pu_utils import metrics, rendering
 from pu_utils.__main__ import main
 from pu_utils.data import NAMES
+from pu_utils.experiments import Cell
+from pu_utils.experiments.cells import CELL_KEY
 from pu_utils.rendering import FORMATS, to_html, to_latex, to_markdown
 from pu_utils.tables import DATASET_NAMES, compare, published
 
@@ -228,6 +230,15 @@ def test_unknown_table(comparison):
     """The error lists the tables there are."""
     with pytest.raises(ValueError, match="table is 'table9'; it must be one of table1"):
         to_html(comparison, "table9")
+
+
+def test_tables_command_warns_of_stale_cells(tmp_path, capsys):
+    """Figures recorded with other settings are not passed off as today's."""
+    key = dict(zip(CELL_KEY, ("synth_1", "released", 0.5, "lbe", "paper", 0), strict=True))
+    for hash_, warned in ((Cell(**key).settings_hash, False), ("0", True)):
+        pd.DataFrame([key | {"settings_hash": hash_}]).to_csv(tmp_path / "cells.csv", index=False)
+        assert main(["tables", "--results", str(tmp_path), "--to", str(tmp_path / "to")]) == 0
+        assert ("1 of the recorded cells are stale" in capsys.readouterr().err) == warned
 
 
 def test_tables_command(tmp_path, capsys):

@@ -122,6 +122,19 @@ class Cell:
 CELL_KEY = [field.name for field in fields(Cell)]
 
 
+def cell_of(record):
+    """The cell that a record's fields name, or None where there is no such cell (any more)."""
+    try:
+        return Cell(**{key: record[key] for key in CELL_KEY})
+    except (TypeError, KeyError, ValueError):
+        return None
+
+
+def is_current(cell, record):
+    """Whether a record was made with the settings that the cell has now."""
+    return cell is not None and record["settings_hash"] == cell.settings_hash
+
+
 def schedule_of(family, schedule):
     """The schedule that a family follows in a grid: "fast" is for networks alone."""
     return "paper" if family != "vae_pu" and schedule == "fast" else schedule

@@ -30,6 +30,7 @@ def add_parsers(commands):
     _add_folders(verifying)
     verifying.add_argument("--cells", type=int, default=2, help="how many")
     verifying.add_argument("--methods", nargs="+", choices=FAMILIES, help="of these alone")
+    verifying.add_argument("--datasets", nargs="+", choices=NAMES, metavar="NAME", help="likewise")
     verifying.add_argument("--seed", type=int, help="of the choice")
     verifying.set_defaults(run=verify_cells)
 
@@ -91,7 +92,13 @@ def collect_cells(arguments):
 
 def verify_cells(arguments):
     """Print a verdict on each chosen cell; the exit code is 1 if one does not hold."""
-    verdicts = verify(arguments.results, arguments.cells, arguments.methods, arguments.seed)
+    verdicts = verify(
+        arguments.results,
+        arguments.cells,
+        families=arguments.methods,
+        datasets=arguments.datasets,
+        seed=arguments.seed,
+    )
     for verdict in verdicts:
         found = verdict["problem"] or "holds"
         print("{cell}: {found} (largest difference {largest}, tolerance {tolerance})".format(

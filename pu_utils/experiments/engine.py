@@ -8,7 +8,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ThreadPoolExecutor, wait
 from multiprocessing.connection import wait as wait_for_process
 
 from tqdm import tqdm
@@ -115,6 +115,8 @@ def _start(todo, running, settled, output, claims, pool):
 def _result(cell, future):
     try:
         return future.result()
+    except CancelledError:
+        raise ConnectionError("the Dask scheduler is gone; bring it up, and run again") from None
     except Exception as error:  # of the worker; what went wrong in the cell came as a result
         return failure(cell, "".join(traceback.format_exception(error)))
 

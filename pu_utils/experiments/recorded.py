@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pu_utils.experiments.cells import CELL_KEY, Cell
+from pu_utils.experiments.cells import CELL_KEY, cell_of, is_current
 from pu_utils.experiments.science import compute
 from pu_utils.experiments.store import split_recorded, write_text
 
@@ -59,14 +59,14 @@ def collect(output, results):
         Files of cells, and cells in the CSV files, left out because their settings have changed.
     """
     current, stale = split_recorded(output)
-    kept, stale_rows = _split_rows(read_cells(results))
-    kept = [row for row in kept if _cell(row) not in current]
+    fresh, stale_rows = split_rows(read_cells(results))
+    kept = [row for row in fresh if cell_of(row) not in current]
     metrics = _kept_metrics(results, kept) + [
         row for cell, result in current.items() for row in _metric_rows(cell, result)
     ]
     cells = kept + [_cell_row(cell, result) for cell, result in current.items()]
     _write(Path(results), cells, metrics)
-    return len(cells), stale + [_cell(row).name for row in stale_rows]
+    return len(cells), stale + [" ".join(map(str, _key(row))) for row in stale_rows]
 
 
 def read_cells(results):
@@ -87,15 +87,12 @@ def read_metrics(results):
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=METRIC_COLUMNS)
 
 
-def _cell(row):
-    return Cell(**{key: row[key] for key in CELL_KEY})
-
-
-def _split_rows(cells):
-    """Rows of cells whose settings are those of today, and the others."""
+def split_rows(cells):
+    """Rows of ``read_cells`` whose settings are those of today, and the others."""
     rows = cells.astype(object).where(cells.notna(), None).to_dict("records")
-    fresh = [row for row in rows if row["settings_hash"] == _cell(row).settings_hash]
-    return fresh, [row for row in rows if row["settings_hash"] != _cell(row).settings_hash]
+    current = [is_current(cell_of(row), row) for row in rows]
+    fresh = [row for row, is_fresh in zip(rows, current, strict=True) if is_fresh]
+    return fresh, [row for row, is_fresh in zip(rows, current, strict=True) if not is_fresh]
 
 
 def _kept_metrics(results, kept):
@@ -153,7 +150,7 @@ def _csv(columns, rows):
 # Verification
 
 
-def verify(results, n_cells=2, families=None, seed=None):
+def verify(results, n_cells=2, families=None, datasets=None, seed=None):
     """Recompute a few recorded cells, chosen at random, and compare.
 
     On the same processor with the same versions every metric must be the recorded one; elsewhere
@@ -165,8 +162,9 @@ def verify(results, n_cells=2, families=None, seed=None):
         Directory of the CSV files.
     n_cells : int
         How many cells.
-    families : sequence of str, optional
-        Choose among these alone: "reference" costs nothing, "lbe" seconds.
+    families, datasets : sequence of str, optional
+        Choose among these alone: "reference" costs nothing, "lbe" seconds; synthetic sets need
+        no files.
     seed : int, optional
         Of the choice.
 
@@ -177,21 +175,19 @@ def verify(results, n_cells=2, families=None, seed=None):
         ``problem``, which is None where the cell holds.
     """
     cells = read_cells(results)
-    if families:
-        cells = cells[cells["family"].isin(families)]
+    for column, wanted in (("family", families), ("dataset", datasets)):
+        cells = cells[cells[column].isin(wanted)] if wanted else cells
     if cells.empty:
-        raise ValueError(
-            f"no cell of {families or 'any family'} is recorded in {results}; collect some first"
-        )
+        raise ValueError(f"no such cell is recorded in {results}; collect some first")
     chosen = cells.sample(min(n_cells, len(cells)), random_state=seed)
     metrics = read_metrics(results)
     return [_verdict(row, metrics) for row in chosen.to_dict("records")]
 
 
 def _verdict(row, metrics):
-    cell = _cell(row)
-    verdict = {"cell": cell.name, "largest": None, "tolerance": None}
-    if row["settings_hash"] != cell.settings_hash:
+    cell = cell_of(row)
+    verdict = {"cell": " ".join(map(str, _key(row))), "largest": None, "tolerance": None}
+    if not is_current(cell, row):
         return verdict | {"problem": "stale: recorded with other settings"}
     result = compute(cell)
     if result["data_fingerprint"] != row["data_fingerprint"]:

@@ -5,10 +5,12 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from pu_utils.experiments.cells import CELL_KEY, Cell
+from pu_utils.experiments.cells import cell_of, is_current
 
 STATES = ("done", "stale", "failed", "missing")
 FAILED = ".failed.json"
+KEYS = {"settings", "settings_hash"}  # of every result
+NOTHING = {"settings_hash": None}
 
 
 def result_path(output, cell):
@@ -49,7 +51,7 @@ def read_result(path):
     """A recorded result, or None where the file is missing or is not one."""
     try:
         result = json.loads(Path(path).read_bytes())
-        return result if isinstance(result, dict) and "settings_hash" in result else None
+        return result if isinstance(result, dict) and set(result) >= KEYS else None
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
 
@@ -61,9 +63,9 @@ def state(output, cell):
     with other settings counts for nothing.
     """
     path = result_path(output, cell)
-    if _is_current(read_result(path), cell):
+    if is_current(cell, read_result(path) or NOTHING):
         return "done"
-    if _is_current(read_result(failure_path(output, cell)), cell):
+    if is_current(cell, read_result(failure_path(output, cell)) or NOTHING):
         return "failed"
     return "stale" if path.exists() else "missing"
 
@@ -80,14 +82,14 @@ def recorded(output):
     for path in sorted(Path(output).rglob("*.json")):
         if not path.name.endswith(FAILED):
             result = read_result(path)
-            yield path, _cell_of(result), result
+            yield path, cell_of(result["settings"]) if result else None, result
 
 
 def split_recorded(output):
     """Current results by cell, and the paths of those that are stale."""
     current, stale = {}, []
     for path, cell, result in recorded(output):
-        if cell is not None and result["settings_hash"] == cell.settings_hash:
+        if is_current(cell, result):
             current[cell] = result
         else:
             stale.append(path)
@@ -142,17 +144,6 @@ class Claims:
 
 def _offset(cell):
     return int(cell.settings_hash, 16) >> 2  # below 2^62, which file offsets allow
-
-
-def _is_current(result, cell):
-    return result is not None and result["settings_hash"] == cell.settings_hash
-
-
-def _cell_of(result):
-    try:
-        return Cell(**{key: result["settings"][key] for key in CELL_KEY})
-    except (TypeError, KeyError, ValueError):
-        return None
 
 
 def _remove(path):

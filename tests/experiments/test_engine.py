@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import dask
@@ -127,6 +128,14 @@ def test_scheduler_out_of_reach(tmp_path, capsys, monkeypatch):
     assert main([*SMOKE, *arguments]) == 1
     assert "127.0.0.1:1" in capsys.readouterr().err
     assert not list(tmp_path.rglob("*.json"))
+
+
+def test_scheduler_lost_on_the_way():
+    """Dask cancels what a lost scheduler had: no cell has failed, the run has."""
+    future = Future()
+    future.cancel()
+    with pytest.raises(ConnectionError, match="scheduler is gone"):
+        engine._result(grid("smoke")[0], future)
 
 
 def test_dask_is_optional(tmp_path, monkeypatch):

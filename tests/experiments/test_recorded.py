@@ -81,6 +81,15 @@ def test_collect_leaves_stale_results_out(folders, monkeypatch):
     assert set(read_metrics(folders[1])["seed"]) == {0}
 
 
+def test_collect_leaves_cells_out_that_no_longer_exist(folders):
+    """A data set that was renamed does not stop the collection of the others."""
+    collect(*folders)
+    path = folders[1] / "cells.csv"
+    path.write_text(path.read_text().replace("cdc_diabetes", "diabetes"))
+    n_cells, stale = collect(*folders)
+    assert n_cells == 16 and len(stale) == 8 and stale[0].startswith("diabetes released 0.5")
+
+
 def test_undefined_metrics_are_empty(tmp_path):
     """A null comes back as NaN, also after a second collection."""
     (cell, *_) = grid("smoke")
@@ -113,7 +122,8 @@ def test_commands(folders, capsys):
 
 def test_verify_holds_for_what_was_computed(computed, capsys):
     """From the CSV files alone, exactly, on the same machine."""
-    (verdict,) = verify(computed, n_cells=1, families=["reference"], seed=0)
+    (verdict,) = verify(computed, 1, families=["reference"], datasets=["synth_1"], seed=0)
+    assert verdict["cell"].startswith("synth_1 released 0.5 reference smoke")
     assert verdict["problem"] is None and verdict["largest"] <= verdict["tolerance"] == 5e-7
     assert main(["verify", "--results", str(computed), "--cells", "9"]) == 0
     assert capsys.readouterr().out.count("holds") == 4
