@@ -15,10 +15,10 @@ from pu_utils.models.training import (
     History,
     NetworkClassifier,
     adam,
-    descend,
     predict_in_batches,
     resolve_device,
     to_tensor,
+    train_while_improving,
 )
 from pu_utils.models.vae_pu import (
     WEIGHT_DECAY,
@@ -138,26 +138,26 @@ class FineTunedVaePu(NetworkClassifier):
     def _fine_tune(self, training, held, score):
         """Steps on the PU risk with selected rows; keeps the best by the stopping criterion."""
         device, shares = resolve_device(self.device), self.base_._shares()
-        labelled, unlabelled, chosen = self._parts(*training[:2], score, device)
-        held_parts = self._parts(*held[:2], score, device)
-        self.unlabelled_rows_ = self.training_rows_[training[1] == 0]
-        self.selection_scores_ = score(training[0][training[1] == 0])
-        self.selected_ = self.unlabelled_rows_[chosen.cpu().numpy()]
+        parts, held_parts = (self._parts(*rows[:2], score, device) for rows in (training, held))
         target = copy.deepcopy(self.base_.networks_.target).to(device)
         schedule, history = self.base_.schedule_, History(self.verbose)
-        optimizer = adam([target], schedule.target_learning_rate, WEIGHT_DECAY)
-        best = state = None
-        for step in history.epochs("fine-tuning", schedule.fine_tuning_steps + 1):
-            with torch.no_grad():
-                loss = self._criterion(target, held, held_parts)
-            if best is None or loss < best:
-                best, state = loss, copy.deepcopy(target.state_dict())
-            positive, negative = risks(target, labelled, unlabelled, chosen, shares)
-            row = {"positive_risk": positive, "negative_risk": negative, self.stopping: loss}
-            history.record("fine-tuning", step, [{k: v.detach() for k, v in row.items()}])
-            descend(optimizer, pu_objective(positive, negative))
-        target.load_state_dict(state)
+        train_while_improving(
+            target,
+            adam([target], schedule.target_learning_rate, WEIGHT_DECAY),
+            lambda: ["all rows"],  # one full batch
+            lambda _: pu_objective(*risks(target, *parts, shares)),
+            lambda: self._criterion(target, held, held_parts),
+            history,
+            ("fine-tuning", schedule.fine_tuning_steps, schedule.fine_tuning_steps),
+        )
         self.target_, self.history_ = target, self.base_.history_ + history.rows
+        self._keep_selection(training, score, parts[2])
+
+    def _keep_selection(self, training, score, chosen):
+        X, s = training
+        self.unlabelled_rows_ = self.training_rows_[s == 0]
+        self.selection_scores_ = score(X[s == 0])
+        self.selected_ = self.unlabelled_rows_[chosen.cpu().numpy()]
 
     def _parts(self, X, s, score, device):
         """Labelled rows, unlabelled rows, and which of the latter are taken for positives."""

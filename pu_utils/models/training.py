@@ -79,7 +79,7 @@ def shuffled(n_rows, batch_size, generator):
 
 
 def train_while_improving(network, optimizer, batches, loss, validation_loss, history, settings):
-    """Epochs of minibatch steps, until the validation loss stops improving; keeps the best.
+    """Epochs of steps until the validation loss stops improving; keeps the best of them.
 
     ``batches()`` gives the rows of each step of an epoch, ``loss(rows)`` and ``validation_loss()``
     what to descend and what to watch; ``settings`` are (phase, most epochs, patience).

@@ -12,7 +12,7 @@ from sklearn.svm import OneClassSVM
 
 from pu_utils import rules
 from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
-from pu_utils.models.fine_tuning import highest
+from pu_utils.models.fine_tuning import highest, risks
 from pu_utils.models.occ import conformal_p_values
 
 from .conftest import TINY
@@ -135,23 +135,32 @@ def test_unknown_detectors_are_refused(detector, base, blobs):
         VaePuOcc(base=base, detector=detector).fit(X, s)
 
 
+def fine_tuning_losses(model):
+    return [row["validation"] for row in model.history_ if row["phase"] == "fine-tuning"]
+
+
 def test_the_best_step_is_kept(base, blobs):
     """The target classifier kept has the lowest PU risk on the validation part of all steps."""
     X, _, s = blobs
-    model = VaePuBayes(base=base).fit(X, s)
-    risk = [row["pu_risk"] for row in model.history_ if row["phase"] == "fine-tuning"]
-    assert len(risk) == TINY.fine_tuning_steps + 1
-    assert min(risk) < risk[0]
+    model = VaePuBayes(base=base).fit(X, s, validation=(X, s))
+    losses = fine_tuning_losses(model)
+    assert len(losses) == TINY.fine_tuning_steps
+    chosen = torch.as_tensor(np.flatnonzero(np.isin(model.unlabelled_rows_, model.selected_)))
+    rows = [torch.as_tensor(X[s == k], dtype=torch.float32) for k in (1, 0)]
+    positive, negative = risks(model.target_, *rows, chosen, base._shares())
+    assert (positive + negative.clamp(min=0)).item() == pytest.approx(min(losses), rel=1e-6)
+
+
+def f1(decision, y):
+    return 2 * (decision & y).sum() / (decision.sum() + y.sum())
 
 
 def test_oracle_stopping_uses_y(base, blobs):
     """Oracle stopping keeps the step of highest F1 against the true classes."""
     X, y, s = blobs
     model = VaePuBayes(base=base, stopping="oracle").fit(X, s, validation=(X, s, y))
-    decision = model.predict(X)
-    f1 = 2 * (decision & y).sum() / (decision.sum() + y.sum())
-    losses = [row["oracle"] for row in model.history_ if row["phase"] == "fine-tuning"]
-    assert 1 - f1 == pytest.approx(min(losses), abs=1e-6)
+    best = 1 - min(fine_tuning_losses(model))
+    assert f1(model.predict(X), y) == pytest.approx(best, abs=1e-6)
 
 
 def test_oracle_stopping_needs_y(base, blobs):
