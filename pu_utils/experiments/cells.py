@@ -35,6 +35,7 @@ VAE_PU = {
     "likelihood": "gaussian",
     "generator_weight": 1.0,
     "target_weight": 10.0,
+    "label_weight": 1.0,
 }
 LBE = {
     "max_rounds": 50,

@@ -31,13 +31,18 @@ def test_hash_depends_on_all_settings(monkeypatch):
     assert len(hashes) == 8
 
 
+# Parameters that the engine gives in another way, and those that change no number here
+ELSEWHERE = {"prior", "schedule", "released", "random_state"}
+ELSEWHERE |= {"device", "verbose", "label_model", "odds", "validation_fraction"}
+
+
 @pytest.mark.parametrize(
     ("estimator", "settings"), [(VaePu, cells.VAE_PU), (Lbe, cells.LBE), (A3, cells.A3)]
 )
 def test_settings_are_the_estimators_defaults(estimator, settings):
     """What is spelt out here, so that its change is noticed, is what the estimators do."""
     defaults = estimator().get_params()
-    assert settings == {name: defaults[name] for name in settings}
+    assert settings == {name: defaults[name] for name in set(defaults) - ELSEWHERE}
 
 
 @pytest.mark.parametrize(
