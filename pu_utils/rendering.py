@@ -43,6 +43,7 @@ html[data-theme="dark"] .pu-table {
 .pu-table table { border-collapse: collapse; font-size: 0.85em; }
 .pu-table th, .pu-table td { padding: 0.1em 0.6em; white-space: nowrap; text-align: right; }
 .pu-table th { text-align: left; }
+.pu-table tbody th { font-weight: normal; }
 .pu-table tbody tr:nth-child(1) > * { border-top: 1px solid currentColor; }
 .pu-table .pu-near { background: var(--near); color: var(--ink); }
 .pu-table .pu-off { background: var(--off); color: var(--ink); }
