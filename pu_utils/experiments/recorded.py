@@ -26,6 +26,7 @@ CELL_COLUMNS = [
     "versions",
     "commit",
     "seconds",
+    "processor_seconds",
     "seconds_by_phase",
 ]
 TEXT_COLUMNS = ("settings_hash", "data_fingerprint", "commit")  # may look like numbers
@@ -124,6 +125,7 @@ def _cell_row(cell, result):
     row |= {name: result[name] for name in CELL_COLUMNS if name in result}
     row["versions"] = json.dumps(result["versions"])
     row["seconds"] = result["seconds"]["total"]
+    row["processor_seconds"] = result["seconds"]["processor"]
     row["seconds_by_phase"] = json.dumps(result["seconds"])
     return row
 
