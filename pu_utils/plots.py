@@ -5,24 +5,15 @@ from contextlib import contextmanager
 import matplotlib.pyplot as plt
 import numpy as np
 
+from pu_utils.tables import DATASET_NAMES
+
 # One colour per meaning in the whole book, told apart by every kind of colour vision (Okabe, Ito).
 X_ONLY = "#0072B2"
 AUGMENTED = "#D55E00"
 LABELLED = "#009E73"
 POSITIVE = "#E69F00"
 NEGATIVE = "#999999"
-TITLES = {
-    "synth_1": "Synth. 1",
-    "synth_2": "Synth. 2",
-    "synth_3": "Synth. 3",
-    "synth_scar": "Synth. SCAR",
-    "mnist_3v5": "MNIST 3v5",
-    "mnist_ove": "MNIST OvE",
-    "cifar_ct": "CIFAR CT",
-    "cifar_va": "CIFAR VA",
-    "stl_va": "STL VA",
-    "cdc_diabetes": "CDC Diabetes",
-}
+TITLES = DATASET_NAMES
 STYLE = {
     "figure.dpi": 130,
     "font.size": 10,

@@ -7,10 +7,10 @@ from pu_utils.models.label_model import LabelModel
 from pu_utils.models.lbe import Lbe
 from pu_utils.models.occ import VaePuOcc
 from pu_utils.models.prior import estimate_prior
-from pu_utils.models.schedules import Schedule, paper_settings
 from pu_utils.models.simple import AllNegative, Augmented, Prophet
 from pu_utils.models.training import TrainingDiverged
 from pu_utils.models.vae_pu import VaePu
+from pu_utils.schedules import Schedule, paper_settings
 
 __all__ = [
     "A3",

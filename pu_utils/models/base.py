@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pu_utils import rules
-from pu_utils.models.schedules import Schedule
+from pu_utils.schedules import Schedule
 
 FORGOTTEN = ("detector_",)  # fitted attributes that predictions do not need
 

@@ -3,7 +3,6 @@
 from torch.nn import functional as F
 
 from pu_utils.models.networks import Classifier, NormalisedDense
-from pu_utils.models.schedules import resolve_schedule
 from pu_utils.models.training import (
     History,
     NetworkClassifier,
@@ -15,6 +14,7 @@ from pu_utils.models.training import (
     to_tensor,
     train_while_improving,
 )
+from pu_utils.schedules import resolve_schedule
 
 
 class LabelModel(NetworkClassifier):

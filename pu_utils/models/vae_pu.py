@@ -36,7 +36,6 @@ from torch.nn import functional as F
 from pu_utils.models.label_model import LabelModel
 from pu_utils.models.networks import VaePuNetworks, binary_cross_entropy
 from pu_utils.models.prior import estimate_prior
-from pu_utils.models.schedules import resolve_schedule
 from pu_utils.models.training import (
     History,
     NetworkClassifier,
@@ -49,6 +48,7 @@ from pu_utils.models.training import (
     resolve_device,
     to_tensor,
 )
+from pu_utils.schedules import resolve_schedule
 
 LIKELIHOODS = ("gaussian", "bernoulli")
 WEIGHT_DECAY = 1e-5  # of the label head and of the target classifier

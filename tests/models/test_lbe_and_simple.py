@@ -16,7 +16,7 @@ from pu_utils.models import (
     estimate_prior,
     paper_settings,
 )
-from pu_utils.models.schedules import SCHEDULES
+from pu_utils.schedules import SCHEDULES
 
 
 @pytest.fixture(scope="module")

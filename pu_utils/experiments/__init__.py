@@ -1,0 +1,8 @@
+"""Cells of the experiments: running them, resuming, spreading them, recording their results."""
+
+from pu_utils.experiments.cells import Cell, grid
+from pu_utils.experiments.engine import run
+from pu_utils.experiments.recorded import collect, read_cells, read_metrics, verify
+from pu_utils.experiments.science import compute
+
+__all__ = ["Cell", "collect", "compute", "grid", "read_cells", "read_metrics", "run", "verify"]

@@ -1,0 +1,203 @@
+"""What a cell computes: estimators on the training part, decisions on the test part, metrics."""
+
+import time
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from pu_utils import rules
+from pu_utils.data import load
+from pu_utils.experiments.cells import THREADS
+from pu_utils.experiments.provenance import provenance
+
+RULES = {
+    "x_only": lambda y, s, labelled: rules.x_only_rule(y),
+    "naive": lambda y, s, labelled: rules.naive_rule(y, labelled),
+    "augmented": rules.augmented_rule,
+}
+U_METRICS = ("u_accuracy", "u_balanced_accuracy", "u_precision", "u_recall", "u_f1")
+
+
+class Decision(NamedTuple):
+    """A named rule and the estimates of y(x) and s(x) it is given on the test part.
+
+    The rules: "x_only" never looks at S, as in Table 1; "naive" says 1 where S = 1; "augmented"
+    is Theorem 1's, the paper's +S.
+    """
+
+    name: str
+    rule: str
+    y: np.ndarray
+    s: np.ndarray
+
+
+class Stopwatch:
+    """Seconds of named phases."""
+
+    def __init__(self):
+        self.start, self.processor_start = time.perf_counter(), time.thread_time()
+        self.seconds = {}
+
+    @contextmanager
+    def phase(self, name):
+        """Time what happens inside."""
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - start, 3)
+
+    def total(self):
+        """All phases, the time since this watch was made, and the processor's part of it.
+
+        On a busy machine the latter is what a cell costs; both include loading torch, once.
+        """
+        return self.seconds | {
+            "processor": round(time.thread_time() - self.processor_start, 3),
+            "total": round(time.perf_counter() - self.start, 3),
+        }
+
+
+def compute(cell):
+    """The result of a cell, in JSON's types.
+
+    A cell that trains limits its process to one thread for good: two cells in two threads of one
+    process (as Dask may run them) could not take turns at restoring what was.
+    """
+    watch = Stopwatch()
+    with watch.phase("data"):
+        data = load(
+            cell.dataset, cell.label_frequency, cell.seed, cell.design, cell.schedule == "smoke"
+        )
+    decide = {"vae_pu": _vae_pu, "reference": _reference}.get(cell.family, _lbe)
+    decisions = decide(data, cell.settings["parameters"], cell.seed, watch)
+    with watch.phase("metrics"):
+        measured = [measure(decision, data.test) for decision in decisions]
+    return {
+        "settings": cell.settings,
+        "settings_hash": cell.settings_hash,
+        "data_fingerprint": data.fingerprint,
+        **provenance(),
+        "device": "cpu" if cell.family == "reference" else _device(),
+        "seconds": watch.total(),
+        "metrics": measured,
+    }
+
+
+def measure(decision, test):
+    """Metrics of one decision on the test part; None where a metric is not defined.
+
+    On unlabelled rows the naive rule *is* the x-only rule: of the latter only the accuracy on all
+    rows says something new.
+    """
+    from pu_utils import metrics  # it loads scipy.stats, for which `status` would have to wait
+
+    predicted = RULES[decision.rule](decision.y, decision.s, test.s).astype(int)
+    values = {"accuracy": metrics.accuracy(test.y, predicted)}
+    if decision.rule != "x_only":
+        values |= {name: getattr(metrics, name)(test.y, predicted, test.s) for name in U_METRICS}
+        values["u_auc"] = metrics.u_auc(test.y, _score(decision), test.s)
+    finite = {name: value if np.isfinite(value) else None for name, value in values.items()}
+    return {"decision": decision.name, "rule": decision.rule, **finite}
+
+
+def _score(decision):
+    """What orders the unlabelled rows."""
+    if decision.rule == "augmented":
+        return rules.augmented_posterior(decision.y, decision.s)
+    return decision.y
+
+
+# The families. torch is imported where it is needed: the reference needs none.
+
+
+def _vae_pu(data, parameters, seed, watch):
+    """One VAE-PU and the methods that go on from it; semi-prophets where the truth is known."""
+    from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
+    from pu_utils.schedules import Schedule
+
+    schedule = Schedule.from_json(parameters["schedule"])
+    vae_pu = VaePu(prior=data.prior, schedule=schedule, **parameters["vae_pu"], random_state=seed)
+    base = _fit("VP", vae_pu, data, watch)
+    options = {"base": base, "stopping": parameters["stopping"], "random_state": seed}
+    methods = {"VP-B": VaePuBayes(**options)}
+    if "a3" in parameters:
+        methods["VP-IF"] = VaePuOcc(**options)
+        methods["VP-A3"] = VaePuOcc(**options, detector=A3(random_state=seed, **parameters["a3"]))
+    fitted = {name: _fit(name, method, data, watch) for name, method in methods.items()}
+    decisions = [
+        decision
+        for name, model in {"VP": base, **fitted}.items()
+        for decision in _with_and_without_s(name, model, data.test)
+    ]
+    return decisions + _semi_prophets(fitted["VP-B"], data.test)
+
+
+def _lbe(data, parameters, seed, watch):
+    from pu_utils.models import Lbe
+
+    model = _fit("LBE", Lbe(random_state=seed, **parameters), data, watch)
+    decisions = _with_and_without_s("LBE", model, data.test)
+    suffix = " (released)" if parameters["released"] else ""
+    return [decision._replace(name=decision.name + suffix) for decision in decisions]
+
+
+def _reference(data, parameters, seed, watch):
+    """The prophets, where the truth is known, and the rule that needs no knowledge at all."""
+    test, nothing = data.test, np.zeros(len(data.test))
+    decisions = [Decision("all-negative", rule, nothing, nothing) for rule in ("x_only", "naive")]
+    if test.y_proba is not None:
+        y, s = test.y_proba, rules.label_posterior(test.y_proba, test.propensity)
+        decisions += [
+            Decision("S-Prophet", "augmented", y, s),
+            Decision("Y-Prophet", "x_only", y, s),
+            Decision("Y-Prophet", "naive", y, s),
+        ]
+    return decisions
+
+
+def _fit(name, estimator, data, watch):
+    _limit_threads()
+    train, held = data.train, data.validation
+    with watch.phase(name):
+        return estimator.fit(train.X, train.s, validation=(held.X, held.s))
+
+
+def _with_and_without_s(name, model, test):
+    y, s = _estimates(model, test)
+    return [
+        Decision(name, "x_only", y, s),
+        Decision(name, "naive", y, s),
+        Decision(f"{name}+S", "augmented", y, s),
+    ]
+
+
+def _semi_prophets(model, test):
+    """The augmented rule with one of the two estimates replaced by the truth."""
+    if test.y_proba is None:
+        return []
+    y, s = _estimates(model, test)
+    true_y, true_s = test.y_proba, rules.label_posterior(test.y_proba, test.propensity)
+    return [
+        Decision("VP-B+S + true s(x)", "augmented", y, np.minimum(true_s, y)),
+        Decision("VP-B+S + true y(x)", "augmented", true_y, np.minimum(s, true_y)),
+    ]
+
+
+def _estimates(model, test):
+    """y(x), and s(x) cut down to it as the rules demand."""
+    y = model.predict_proba(test.X)[:, 1]
+    return y, np.minimum(model.predict_label_proba(test.X), y)
+
+
+def _limit_threads():
+    import torch
+
+    torch.set_num_threads(THREADS)
+    threadpool_limits(THREADS)
+
+
+def _device():
+    from pu_utils.models.training import resolve_device
+
+    return str(resolve_device("auto"))

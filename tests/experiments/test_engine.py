@@ -1,0 +1,278 @@
+"""Running cells: whatever happens, the collected results are those of an undisturbed run."""
+
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from pathlib import Path
+
+import dask
+import pytest
+from distributed import LocalCluster
+
+from pu_utils.__main__ import main
+from pu_utils.experiments import collect, engine, grid, run, store
+from tests.experiments.conftest import results, wait_until
+
+SMOKE = ("run", "smoke")
+N_CELLS = len(grid("smoke"))
+
+
+def collected(output):
+    """The metrics of an output directory as collected: names and bytes of the files."""
+    folder = Path(output) / "collected"
+    collect(output, folder)
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("metrics_*.csv"))}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(warm, tmp_path_factory):
+    """What a run with one worker gives."""
+    output = tmp_path_factory.mktemp("undisturbed")
+    assert warm.run(*SMOKE, "--output", output, "--workers", 1) == 0
+    assert len(results(output)) == N_CELLS
+    return collected(output)
+
+
+def test_killed_ten_times(warm, undisturbed, tmp_path):
+    """kill -9 of the run and its workers at ten random moments, then a run to the end."""
+    rng = random.Random(0)
+    remaining = []
+    for _ in range(10):
+        remaining.append(N_CELLS - len(results(tmp_path)))
+        pid = warm.start(*SMOKE, "--output", tmp_path, "--workers", 2)
+        time.sleep(rng.uniform(0, 0.4))
+        assert warm.kill(pid) in (-signal.SIGKILL, 0)
+    assert remaining[2] > 0, "the first kills must hit a run at work"
+    assert warm.run(*SMOKE, "--output", tmp_path, "--workers", 2) == 0
+    assert collected(tmp_path) == undisturbed
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_two_runs_at_once(warm, undisturbed, tmp_path):
+    """Two commands on one directory share the cells; both end when all are done."""
+    pids = [warm.start(*SMOKE, "--output", tmp_path, "--workers", 1) for _ in range(2)]
+    assert [warm.wait(pid) for pid in pids] == [0, 0]
+    assert collected(tmp_path) == undisturbed
+
+
+def test_a_run_takes_over_from_one_that_was_killed(warm, undisturbed, tmp_path):
+    """The cell that the other had claimed is not lost."""
+    first = warm.start(*SMOKE, "--output", tmp_path, "--workers", 1)
+    wait_until(lambda: results(tmp_path))
+    second = warm.start(*SMOKE, "--output", tmp_path, "--workers", 1)
+    time.sleep(0.3)
+    warm.kill(first)
+    assert warm.wait(second) == 0
+    assert collected(tmp_path) == undisturbed
+
+
+def test_ctrl_c_stops_in_order(warm, tmp_path):
+    """Ctrl-C ends the run and its workers with the shell's exit code; cells done are kept."""
+    pid = warm.start(*SMOKE, "--output", tmp_path, "--workers", 2)
+    wait_until(lambda: results(tmp_path))
+    os.killpg(pid, signal.SIGINT)
+    assert warm.wait(pid) == 130
+    wait_until(lambda: not group_exists(pid))
+    assert 0 < len(results(tmp_path)) < N_CELLS
+
+
+def test_workers_do_not_outlive_the_run(warm, tmp_path):
+    """Where the run alone is killed, its workers notice and end."""
+    pid = warm.start(*SMOKE, "--output", tmp_path, "--workers", 2)
+    wait_until(lambda: results(tmp_path))
+    os.kill(pid, signal.SIGKILL)
+    warm.wait(pid)
+    wait_until(lambda: not group_exists(pid))
+
+
+def group_exists(pid):
+    """Whether a process of the group is alive."""
+    try:
+        os.killpg(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_dask_with_a_worker_killed(undisturbed, tmp_path):
+    """A cluster that loses a worker in the middle gives the results of one process."""
+    cells = grid("smoke")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    # both workers, and the one that comes in the place of the dead, import torch once
+    multiprocessing.set_forkserver_preload(["pu_utils.models", "torch._dynamo"])
+    method = {"distributed.worker.multiprocessing-method": "forkserver"}
+    with dask.config.set(method), LocalCluster(**options) as cluster:
+        nanny = next(iter(cluster.workers.values()))
+        running = threading.Thread(
+            target=run, args=(cells, tmp_path), kwargs={"scheduler": cluster.scheduler_address}
+        )
+        running.start()
+        wait_until(lambda: len(results(tmp_path)) >= 2, seconds=120)
+        os.kill(nanny.pid, signal.SIGKILL)
+        assert len(results(tmp_path)) < N_CELLS
+        running.join(timeout=120)
+    assert collected(tmp_path) == undisturbed
+
+
+def test_scheduler_out_of_reach(tmp_path, capsys, monkeypatch):
+    """An address where nobody answers is an error, not a failure of cells."""
+    monkeypatch.setattr(engine, "CONNECT_SECONDS", 1)
+    arguments = ["--scheduler", "tcp://127.0.0.1:1", "--output", str(tmp_path)]
+    assert main([*SMOKE, *arguments]) == 1
+    assert "127.0.0.1:1" in capsys.readouterr().err
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_scheduler_lost_on_the_way():
+    """Dask cancels what a lost scheduler had: no cell has failed, the run has."""
+    future = Future()
+    future.cancel()
+    with pytest.raises(ConnectionError, match="scheduler is gone"):
+        engine._result(grid("smoke")[0], future)
+
+
+def test_dask_is_optional(tmp_path, monkeypatch):
+    """Without Dask the error says how to install it."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match="pip install"):
+        run(grid("smoke"), tmp_path, scheduler="tcp://127.0.0.1:1")
+
+
+def test_spawned_workers(tmp_path):
+    """Workers start from nothing, as they do from the command line."""
+    cells = grid("smoke", families=["reference"])
+    assert run(cells, tmp_path, workers=2) == []
+    assert len(results(tmp_path)) == len(cells)
+
+
+def test_only_what_is_missing_is_computed(cheap, tmp_path):
+    """Done cells are left alone, stale ones are computed again."""
+    cells = grid("smoke")
+    run(cells, tmp_path, workers=2)
+    stale, done = (store.result_path(tmp_path, cell) for cell in cells[:2])
+    stale.write_text(stale.read_text().replace(cells[0].settings_hash, "0" * 16))
+    before = done.stat().st_mtime_ns
+    assert store.survey(tmp_path, cells)[0]["stale"] == 1
+    assert run(cells, tmp_path, workers=1) == []
+    assert store.survey(tmp_path, cells)[0]["done"] == len(cells)
+    assert done.stat().st_mtime_ns == before
+
+
+def test_failures_are_recorded_and_the_rest_goes_on(cheap, tmp_path, capsys):
+    """A cell that raises and one that takes its worker down; exit code 1, a list, a retry."""
+    arguments = ["run", "smoke", "--seeds", "7", "8", "9", "--methods", "lbe"]
+    arguments += ["--datasets", "synth_1", "--workers", "1", "--output", str(tmp_path)]
+    assert main(arguments) == 1
+    errors = capsys.readouterr().err
+    assert "lbe-smoke-seed7.failed.json" in errors and "--retry-failed" in errors
+    broken, died, fine = grid("smoke", seeds=(7, 8, 9), families=["lbe"], datasets=["synth_1"])
+    raised = store.read_result(store.failure_path(tmp_path, broken))["traceback"]
+    assert "ZeroDivisionError: seed 7" in raised and "cheap_science" in raised
+    assert "exit code 5" in store.read_result(store.failure_path(tmp_path, died))["traceback"]
+    assert store.state(tmp_path, fine) == "done"
+    before = store.failure_path(tmp_path, broken).stat().st_mtime_ns
+    assert main(arguments) == 1
+    assert store.failure_path(tmp_path, broken).stat().st_mtime_ns == before
+    assert main([*arguments, "--retry-failed"]) == 1
+    assert store.failure_path(tmp_path, broken).stat().st_mtime_ns > before
+
+
+def test_cells_settled_by_another_run_meanwhile(cheap, tmp_path, monkeypatch):
+    """A cell that another run finishes before it is claimed here is not computed again."""
+    cells = grid("smoke")
+    take = store.Claims.take
+
+    def take_late(claims, cell):
+        store.write_result(tmp_path, cell, engine.attempt(cell))
+        return take(claims, cell)
+
+    monkeypatch.setattr(store.Claims, "take", take_late)
+    monkeypatch.setattr(engine.Workers, "submit", lambda *_: pytest.fail("computed again"))
+    assert run(cells, tmp_path) == []
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_workers_must_be_positive(workers, tmp_path):
+    """The error names the argument."""
+    with pytest.raises(ValueError, match=f"workers is {workers}"):
+        run(grid("smoke"), tmp_path, workers=workers)
+
+
+def test_processors(monkeypatch):
+    """As many as the process may use, by either way of asking."""
+    assert 1 <= engine.processors() <= os.cpu_count()
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert engine.processors() == os.cpu_count()
+
+
+def test_worker_ends_when_its_pipe_closes(cheap, monkeypatch):
+    """The loop of a worker: a cell in, its result out, the end of the pipe is its end."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(engine, "_die_with_parent", lambda: None)
+    ours, theirs = multiprocessing.Pipe()
+    (cell, *_) = grid("smoke")
+    ours.send(cell)
+    worker = threading.Thread(target=engine._work, args=(theirs,))
+    worker.start()
+    assert ours.recv()["settings_hash"] == cell.settings_hash
+    ours.close()
+    worker.join(10)
+    assert not worker.is_alive()
+
+
+# No room, no right to write
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system with room for a few results; skipped where mounting is not allowed."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", folder]
+    try:
+        subprocess.run(mount, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("mounting a tmpfs needs root; the test with a limit of sizes covers the rest")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_full_disk(cheap, small_disk, capsys):
+    """A clear error; every file that is there is whole; with room again the rest is computed."""
+    arguments = ["run", "smoke", "--workers", "1", "--output", str(small_disk)]
+    assert main(arguments) == 1
+    assert "No space left on device: cannot write; make room" in capsys.readouterr().err
+    done = results(small_disk)
+    assert 0 < len(done) < N_CELLS and all(store.read_result(path) for path in done)
+    assert not list(small_disk.rglob("*.tmp"))
+    subprocess.run(["mount", "-o", "remount,size=1m", small_disk], check=True)
+    assert main(arguments) == 0
+    assert len(results(small_disk)) == N_CELLS
+
+
+def test_quota(cheap, tmp_path, capsys):
+    """The same where the system limits what may be written (here the size of a file)."""
+    arguments = ["run", "smoke", "--workers", "1", "--output", str(tmp_path)]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, limits[1]))
+    try:
+        assert main(arguments) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "cannot write; make room" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["claims.lock"]
+    assert main(arguments) == 0
+
+
+def test_unwritable_directory(cheap, tmp_path, capsys):
+    """Said before anything is computed."""
+    (tmp_path / "file").write_text("")
+    assert main(["run", "smoke", "--output", str(tmp_path / "file")]) == 1
+    assert "choose another directory" in capsys.readouterr().err

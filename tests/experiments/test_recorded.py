@@ -1,0 +1,192 @@
+"""Collected results, and their verification."""
+
+import pandas as pd
+import pytest
+
+from pu_utils.__main__ import main
+from pu_utils.experiments import (
+    cells,
+    collect,
+    grid,
+    read_cells,
+    read_metrics,
+    recorded,
+    store,
+    verify,
+)
+from tests.experiments.conftest import cheap_science
+
+
+def record(output, chosen):
+    """Write cheap results of cells."""
+    for cell in chosen:
+        store.write_result(output, cell, cheap_science(cell))
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """An output directory with the smoke cells of two seeds, and where to collect them."""
+    record(tmp_path / "runs", grid("smoke"))
+    return tmp_path / "runs", tmp_path / "results"
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory):
+    """Collected results of reference cells, really computed."""
+    folder = tmp_path_factory.mktemp("computed")
+    for cell in grid("smoke", families=["reference"]):
+        store.write_result(folder / "runs", cell, recorded.compute(cell))
+    collect(folder / "runs", folder / "results")
+    return folder / "results"
+
+
+def test_collect_writes_every_cell_once(folders):
+    """One row per cell, decision and metric; one per cell with its provenance."""
+    assert collect(*folders) == (16, [])
+    metrics, found = read_metrics(folders[1]), read_cells(folders[1])
+    assert len(metrics) == len(found) == 16 and list(metrics) == recorded.METRIC_COLUMNS
+    assert set(metrics["value"]) == {0.5, 0.501}
+    hashes = {cell.settings_hash for cell in grid("smoke")}
+    assert set(found["settings_hash"]) == hashes and (found["seconds"] == 0).all()
+
+
+def test_collect_again_changes_nothing(folders):
+    """The same cells give the same bytes, whatever was there before."""
+    collect(*folders)
+    before = {path: path.read_bytes() for path in folders[1].iterdir()}
+    collect(*folders)
+    assert {path: path.read_bytes() for path in folders[1].iterdir()} == before
+
+
+def test_collect_keeps_cells_of_other_directories(folders, tmp_path):
+    """Cells collected before from elsewhere stay, those of the directory are replaced."""
+    collect(*folders)
+    record(tmp_path / "more", grid("smoke", seeds=(1, 2)))
+    assert collect(tmp_path / "more", folders[1]) == (24, [])
+    record(folders[0], grid("smoke", seeds=(0, 1, 2)))
+    apart = {path.name: path.read_bytes() for path in folders[1].iterdir()}
+    assert collect(folders[0], tmp_path / "together") == (24, [])
+    assert {p.name: p.read_bytes() for p in (tmp_path / "together").iterdir()} == apart
+
+
+def test_collect_leaves_stale_results_out(folders, monkeypatch):
+    """After a change of the science neither old files nor old rows are mixed in."""
+    collect(*folders)
+    monkeypatch.setattr(cells, "SCIENCE_VERSION", cells.SCIENCE_VERSION + 1)
+    fresh = grid("smoke", seeds=(0,))
+    record(folders[0], fresh)
+    n_cells, stale = collect(*folders)
+    assert n_cells == len(fresh) == 8
+    assert len(stale) == 8 + 16  # files of the other seed; rows of both
+    assert set(read_metrics(folders[1])["seed"]) == {0}
+
+
+def test_collect_leaves_cells_out_that_no_longer_exist(folders):
+    """A data set that was renamed does not stop the collection of the others."""
+    collect(*folders)
+    path = folders[1] / "cells.csv"
+    path.write_text(path.read_text().replace("cdc_diabetes", "diabetes"))
+    n_cells, stale = collect(*folders)
+    assert n_cells == 16 and len(stale) == 8 and stale[0].startswith("diabetes released 0.5")
+
+
+def test_undefined_metrics_are_empty(tmp_path):
+    """A null comes back as NaN, also after a second collection."""
+    (cell, *_) = grid("smoke")
+    result = cheap_science(cell)
+    result["metrics"][0]["u_recall"] = None
+    store.write_result(tmp_path / "runs", cell, result)
+    for output in ("runs", "nothing"):
+        collect(tmp_path / output, tmp_path / "results")
+        metrics = read_metrics(tmp_path / "results").set_index("metric")["value"]
+        assert pd.isna(metrics["u_recall"]) and metrics["u_accuracy"] == 0.5
+
+
+def test_nothing_recorded(tmp_path):
+    """Without files there are no rows, but the columns."""
+    assert list(read_metrics(tmp_path)) == recorded.METRIC_COLUMNS
+    assert list(read_cells(tmp_path)) == recorded.CELL_COLUMNS
+
+
+def test_commands(folders, capsys):
+    """status counts and lists stale files; collect says how many and what it left out."""
+    output, results = map(str, folders)
+    store.write_text(folders[0] / "synth_1" / "old.json", "{}")
+    assert main(["status", "smoke", "--output", output, "--seeds", "0", "1", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "16 done, 0 stale, 0 failed, 8 missing" in printed and "old.json" in printed
+    assert main(["collect", "--output", output, "--results", results]) == 0
+    printed = capsys.readouterr()
+    assert "16 cells" in printed.out and "old.json" in printed.err
+
+
+def test_verify_holds_for_what_was_computed(computed, capsys):
+    """From the CSV files alone, exactly, on the same machine."""
+    (verdict,) = verify(computed, 1, families=["reference"], datasets=["synth_1"], seed=0)
+    assert verdict["cell"].startswith("synth_1 released 0.5 reference smoke")
+    assert verdict["problem"] is None and verdict["largest"] <= verdict["tolerance"] == 5e-7
+    assert main(["verify", "--results", str(computed), "--cells", "9"]) == 0
+    assert capsys.readouterr().out.count("holds") == 4
+
+
+def altered(computed, folder, name, change):
+    """A copy of the results with one file changed."""
+    for path in computed.iterdir():
+        text = path.read_text()
+        (folder / path.name).write_text(change(text) if path.name == name else text)
+    return folder
+
+
+def test_verify_finds_an_altered_figure(computed, tmp_path, capsys):
+    """A figure that is off by its last digit is found, and the exit code says so."""
+    one_up = altered(
+        computed,
+        tmp_path,
+        "metrics_synth_1.csv",
+        lambda text: "\n".join(
+            line[:-1] + ("1" if line.endswith("0") else "0") if "u_accuracy" in line else line
+            for line in text.splitlines()
+        ),
+    )
+    assert main(["verify", "--results", str(one_up), "--cells", "4"]) == 1
+    assert capsys.readouterr().out.count("differs most in") == 2
+
+
+def test_verify_finds_a_missing_figure(computed, tmp_path):
+    """A row that is gone is a difference too."""
+    shorter = altered(
+        computed, tmp_path, "metrics_synth_1.csv", lambda text: text.replace("u_auc", "x_auc")
+    )
+    verdicts = verify(shorter, n_cells=4)
+    assert sum(verdict["problem"] is not None for verdict in verdicts) == 2
+
+
+def test_verify_finds_other_data_and_other_settings(computed, tmp_path):
+    """Another fingerprint and another hash are problems of their own."""
+    fingerprint = read_cells(computed)["data_fingerprint"].iloc[0]
+    other = altered(computed, tmp_path, "cells.csv", lambda text: text.replace(fingerprint, "0"))
+    problems = [verdict["problem"] for verdict in verify(other, n_cells=4)]
+    assert problems.count("the data are not those of the record") == 1
+    hash_ = read_cells(computed)["settings_hash"].iloc[1]
+    other = altered(computed, tmp_path, "cells.csv", lambda text: text.replace(hash_, "0"))
+    problems = [verdict["problem"] for verdict in verify(other, n_cells=4)]
+    assert problems.count("stale: recorded with other settings") == 1
+
+
+def test_verify_tolerates_last_digits_of_another_machine(computed):
+    """Trained elsewhere, steady metrics may differ by the family's tolerance, not more."""
+    (cell,) = grid("smoke", families=["lbe"], datasets=["synth_1"], seeds=[0])
+    result = cheap_science(cell)
+    row = {"decision": ["LBE"], "rule": ["naive"], "metric": ["u_accuracy"]}
+    key = {name: [getattr(cell, name)] for name in cells.CELL_KEY}
+    for shift, holds in ((0.015, True), (0.025, False)):
+        result["metrics"] = [{"decision": "LBE", "rule": "naive", "u_accuracy": 0.5, "u_f1": 0.9}]
+        metrics = pd.DataFrame(key | row | {"value": [0.5 + shift]})
+        found = recorded._compare(cell, result, metrics, same_machine=False)
+        assert (found["problem"] is None) == holds and found["tolerance"] == 0.02
+
+
+def test_verify_without_records(tmp_path, capsys):
+    """Nothing to verify is an error that says what to do."""
+    assert main(["verify", "--results", str(tmp_path), "--methods", "lbe"]) == 1
+    assert "collect some first" in capsys.readouterr().err
