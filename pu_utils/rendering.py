@@ -138,12 +138,12 @@ def _usual_seeds(rows):
 
 def _caption(rows):
     """Metric, unit, design, schedule, number of seeds, and what was not run."""
-    first = rows[0]
+    first, usual = rows[0], _usual_seeds(rows)
+    seeds = f"{usual} seeds where a figure does not say otherwise" if usual else "none recorded"
     return (
         f"{TABLE_NAMES[first['table']]}: {METRIC_NAMES[first['metric']]}, per cent, mean ± "
-        f"standard error over seeds. Ours: the {first['design']} design, networks by the schedule "
-        f"{first['schedule']!r}, {_usual_seeds(rows)} seeds where a figure does not say otherwise."
-        f"{_gaps(rows)}"
+        f"standard error over seeds. Ours: the {first['design']} design, networks by the "
+        f"schedule {first['schedule']!r}, {seeds}.{_gaps(rows)}"
     )
 
 

@@ -100,14 +100,19 @@ def train_while_improving(network, optimizer, batches, loss, validation_loss, hi
     network.load_state_dict(state)
 
 
+@torch.inference_mode()
 def predict_in_batches(network, X, device):
     """Sigmoid of the network's logits for all rows of ``X``, as float64, in bounded memory."""
-    with torch.inference_mode():
-        parts = [
-            torch.sigmoid(network(to_tensor(X[start : start + PREDICTION_BATCH], device)))
-            for start in range(0, len(X), PREDICTION_BATCH)
-        ]
-        return torch.cat(parts).double().cpu().numpy()
+
+    def posterior(rows):
+        return torch.sigmoid(network(to_tensor(rows, device))).cpu().numpy()
+
+    # one array made beforehand: results kept one by one would lie between the freed activations
+    posteriors = np.empty((len(X), *posterior(X[:1]).shape[1:]))
+    for start in range(0, len(X), PREDICTION_BATCH):
+        rows = slice(start, start + PREDICTION_BATCH)
+        posteriors[rows] = posterior(X[rows])
+    return posteriors
 
 
 class History:

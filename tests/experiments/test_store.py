@@ -20,7 +20,7 @@ def test_write_and_read(tmp_path):
     store.write_result(tmp_path, CELL, cheap_science(CELL))
     assert store.state(tmp_path, CELL) == "done"
     ((path, cell, result),) = store.recorded(tmp_path)
-    assert path == tmp_path / "synth_1/released/c0.5/reference-paper-seed0.json"
+    assert path == str(tmp_path / "synth_1/released/c0.5/reference-paper-seed0.json")
     assert cell == CELL and result == cheap_science(CELL)
 
 
@@ -41,7 +41,7 @@ def test_unreadable_and_other_settings_are_stale(tmp_path, text):
     store.write_text(store.result_path(tmp_path, CELL), text)
     assert store.state(tmp_path, CELL) == "stale"
     current, stale = store.split_recorded(tmp_path)
-    assert current == {} and stale == [store.result_path(tmp_path, CELL)]
+    assert current == {} and stale == [str(store.result_path(tmp_path, CELL))]
 
 
 def test_failure_with_other_settings_counts_for_nothing(tmp_path):
