@@ -4,6 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 BROWSER_READY := .venv/browser-ready
 BOOK := $(BIN)/jupyter-book build . --quiet
+test: export OMP_NUM_THREADS := 1  # two workers on two cores: more threads would fight
 
 .DEFAULT_GOAL := help
 .PHONY: help book test rerun serve lint bench browser clean
@@ -16,7 +17,7 @@ book: $(READY)  ## build the book into _build/html
 	@echo "The book is built: open _build/html/index.html in a browser, or run 'make serve'."
 
 test: $(READY)  ## unit tests, every notebook re-run and compared, the book with warnings as errors
-	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered --cov-fail-under=95
+	$(BIN)/pytest -n 2 --cov --cov-report=term-missing:skip-covered --cov-fail-under=95
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
 	  --nbval-sanitize-with tests/nbval_sanitize.cfg -n 2 --dist loadscope notebooks
 	$(BOOK) --all -W -n --keep-going

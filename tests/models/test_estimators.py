@@ -46,12 +46,19 @@ UNSCALED = {
     "check_fit_idempotent": "feeds features near 10,000, which VAE-PU refuses with the advice "
     "to scale them (TrainingDiverged)"
 }
+IN_SINGLE_PRECISION = {
+    name: "asks for 1e-9; a matrix product in float32 may sum a row in another order when its "
+    "neighbours change, which moves a posterior by about 1e-7"
+    for name in ("check_methods_sample_order_invariance", "check_methods_subset_invariance")
+}
 
 
 def expected_failures(estimator):
     """scikit-learn checks that cannot apply, with the reason."""
     if isinstance(estimator, VaePu | VaePuBayes | VaePuOcc):
-        return TAKES_S | UNSCALED
+        return TAKES_S | UNSCALED | IN_SINGLE_PRECISION
+    if isinstance(estimator, LabelModel | Lbe):
+        return TAKES_S | IN_SINGLE_PRECISION
     return TAKES_S
 
 
