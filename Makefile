@@ -4,13 +4,14 @@ BIN := .venv/bin
 READY := .venv/ready
 BROWSER_READY := .venv/browser-ready
 BOOK := $(BIN)/jupyter-book build . --quiet
-test: export OMP_NUM_THREADS := 1  # two workers on two cores: more threads would fight
+# two workers on two cores: more threads would fight
+test: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help book test rerun serve lint bench browser clean
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-9s %s\n", $$1, $$2}' Makefile
 
 book: $(READY)  ## build the book into _build/html
 	$(BOOK)
