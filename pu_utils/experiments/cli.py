@@ -3,9 +3,9 @@
 import sys
 
 from pu_utils.data import DESIGNS, NAMES
-from pu_utils.experiments.cells import EXPERIMENT_SCHEDULES, FAMILIES, GRIDS, grid
+from pu_utils.experiments.cells import EXPERIMENT_SCHEDULES, FAMILIES, GRIDS, cell_of, grid
 from pu_utils.experiments.engine import run
-from pu_utils.experiments.recorded import collect, verify
+from pu_utils.experiments.recorded import collect, read_cells, split_rows, verify
 from pu_utils.experiments.store import failure_path, survey
 
 OUTPUT, RESULTS = "runs", "results"
@@ -19,6 +19,7 @@ def add_parsers(commands):
     running.add_argument("--workers", type=int, help="processes; one per processor")
     running.add_argument("--scheduler", metavar="ADDRESS", help="of Dask, instead of processes")
     running.add_argument("--retry-failed", action="store_true", help="compute failed cells again")
+    running.add_argument("--recorded", metavar="RESULTS", help="leave out what these CSVs hold")
     running.set_defaults(run=run_grid)
     status = commands.add_parser("status", help="which cells of a grid are done")
     _add_grid(status)
@@ -57,11 +58,21 @@ def _cells(arguments):
     return grid(arguments.grid, **{name: getattr(arguments, name) for name in axes})
 
 
+def _not_recorded(cells, results):
+    """Cells that the CSV files in ``results`` do not hold, so that another machine can go on."""
+    fresh, _ = split_rows(read_cells(results))
+    recorded = {cell_of(row) for row in fresh}
+    return [cell for cell in cells if cell not in recorded]
+
+
 def run_grid(arguments):
     """Compute what is missing; list what failed."""
+    cells = _cells(arguments)
+    if arguments.recorded is not None:
+        cells = _not_recorded(cells, arguments.recorded)
     options = (arguments.workers, arguments.scheduler, arguments.retry_failed)
     try:
-        failed = run(_cells(arguments), arguments.output, *options)
+        failed = run(cells, arguments.output, *options)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
         return INTERRUPTED

@@ -6,6 +6,7 @@ import pytest
 from pu_utils.__main__ import main
 from pu_utils.experiments import (
     cells,
+    cli,
     collect,
     grid,
     read_cells,
@@ -190,3 +191,13 @@ def test_verify_without_records(tmp_path, capsys):
     """Nothing to verify is an error that says what to do."""
     assert main(["verify", "--results", str(tmp_path), "--methods", "lbe"]) == 1
     assert "collect some first" in capsys.readouterr().err
+
+
+def test_run_leaves_out_recorded_cells(folders, tmp_path, monkeypatch):
+    """Another machine goes on from the collected files: what they hold is not computed again."""
+    collect(*folders)
+    asked = []
+    monkeypatch.setattr(cli, "run", lambda chosen, *_: asked.extend(chosen) or [])
+    command = ["run", "smoke", "--output", str(tmp_path / "elsewhere"), "--seeds", "0", "1", "2"]
+    assert main([*command, "--recorded", str(folders[1])]) == 0
+    assert asked and {cell.seed for cell in asked} == {2}
