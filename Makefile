@@ -38,7 +38,7 @@ bench: $(READY)  ## timings, as ratios within one run
 	for script in tests/bench/*.py; do $(BIN)/python $$script || exit 1; done
 
 browser: book $(BROWSER_READY)  ## look at every page in headless Chromium (must be installed)
-	$(BIN)/pytest -m browser tests/browser
+	$(BIN)/pytest -n 2 -m browser tests/browser
 
 clean:  ## remove the environment and everything built
 	rm -rf .venv _build .pytest_cache .hypothesis .ruff_cache .coverage
