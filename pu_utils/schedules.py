@@ -88,6 +88,22 @@ SCHEDULES = {
         autoencoder_hidden=(128, 128),
         discriminator_hidden=(128,),
     ),
+    # For a few thousand rows, in seconds: smaller batches, so that an epoch still has many steps.
+    # The chapters that train live use it.
+    "small": Schedule(
+        pretraining_epochs=10,
+        phase_epochs=(30, 10, 10, 10, 10),
+        batch_size=200,
+        target_pool="batch",
+        fine_tuning_steps=50,
+        learning_rate=1e-3,
+        target_learning_rate=1e-4,
+        autoencoder_hidden=(128, 128),
+        discriminator_hidden=(128,),
+        target_hidden=(128, 128),
+        label_epochs=30,
+        label_learning_rate=1e-3,
+    ),
 }
 
 
