@@ -7,6 +7,7 @@ int8 array that is 1 only where ``y`` is.
 import math
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from pu_utils.data.record import same_everywhere
@@ -112,8 +113,6 @@ def logistic_propensity(y, score, label_frequency, power=1):
     [0.269, 0.731, 0.5]
     """
     y, score = _classes(y), _scores("score", score)
-    from scipy.optimize import brentq  # a third of the time that importing this package takes
-
     _same_length(y=y, score=score)
     check_label_frequency(label_frequency)
     if not y.any():
