@@ -70,7 +70,8 @@ class Lbe(NetworkClassifier):
     released : bool
         Do what the paper's program does: objective (3) instead of (2), and one EM round only (its
         optimiser holds on to parameters that the first early stop replaces, so that nothing
-        changes after it).
+        changes after it). Of 1 to 6 rounds, one fits the published rows of Synth. 1 best; their
+        agreement with this switch is therefore no independent confirmation of it.
     max_rounds : int
         Most EM rounds.
     max_epochs, patience : int
