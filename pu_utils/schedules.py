@@ -79,8 +79,8 @@ SCHEDULES = {
     # A smaller autoencoder and a fifth of its epochs; a third of the paper's steps of the target
     # classifier at three times its rate, each on the batch instead of on all of U. A narrower
     # target classifier or a higher rate is faster still, but costs two points of U-accuracy.
-    # It was chosen among about eight settings by U-accuracy on the test rows of Synth. 1, seed 0, so
-    # what it scores on that cell is optimistic.
+    # It was chosen among about eight settings by U-accuracy on the test rows of Synth. 1, seed 0,
+    # so what it scores on that cell is optimistic.
     "fast": Schedule(
         pretraining_epochs=20,
         phase_epochs=(80, 40, 20, 20, 40),
