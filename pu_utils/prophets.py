@@ -4,9 +4,9 @@ import pandas as pd
 
 from pu_utils import metrics, rules
 from pu_utils.data import SYNTHETIC, load
+from pu_utils.experiments.cells import LABEL_FREQUENCIES
 from pu_utils.tables import published
 
-LABEL_FREQUENCIES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9)
 METRICS = ("u_accuracy", "u_balanced_accuracy")
 PROPHETS = ("S-Prophet", "Y-Prophet")
 
