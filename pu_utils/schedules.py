@@ -15,10 +15,17 @@ class Schedule:
         Epochs of the five phases of the main loop (``pu_utils.models.vae_pu.PHASES``).
     batch_size : int
         Rows of a batch, labelled and unlabelled in the proportion of the data.
+    epoch_steps : int, optional
+        Most steps of an epoch; one pass over the unlabelled rows where None.
     target_pool : {"all", "batch"}
         Unlabelled rows that a step of the target classifier sees.
     fine_tuning_steps : int
         Most steps on the selected rows.
+    fine_tuning_learning_rate : float, optional
+        Of those steps; the target classifier's where None.
+    generated_rows : int, optional
+        Artificial rows that a one-class model is fitted to and calibrated on, at most; as many
+        as there are training rows where None.
     learning_rate, target_learning_rate : float
         Of the autoencoder and the discriminator; of the target classifier.
     autoencoder_hidden, discriminator_hidden, target_hidden : tuple of int
@@ -41,6 +48,9 @@ class Schedule:
     label_patience: int = 10
     label_batch_size: int = 128
     label_learning_rate: float = 1e-4
+    epoch_steps: int | None = None
+    fine_tuning_learning_rate: float | None = None
+    generated_rows: int | None = None
 
     def __post_init__(self):
         if self.target_pool not in ("all", "batch"):
@@ -65,8 +75,8 @@ class Schedule:
         )
 
     def to_json(self):
-        """The settings as a dictionary of JSON's types."""
-        return asdict(self)
+        """The settings as a dictionary of JSON's types, without those left at None."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_json(cls, settings):

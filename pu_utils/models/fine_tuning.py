@@ -138,12 +138,15 @@ class FineTunedVaePu(NetworkClassifier):
     def _fine_tune(self, training, held, score):
         """Steps on the PU risk with selected rows; keeps the best by the stopping criterion."""
         device, shares = resolve_device(self.device), self.base_._shares()
-        parts, held_parts = (self._parts(*rows[:2], score, device) for rows in (training, held))
+        scores, held_scores = (score(X[s == 0]) for X, s, *_ in (training, held))
+        parts = self._parts(*training, scores, device)
+        held_parts = self._parts(*held[:2], held_scores, device)
         target = copy.deepcopy(self.base_.networks_.target).to(device)
         schedule, history = self.base_.schedule_, History(self.verbose)
+        rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
         train_while_improving(
             target,
-            adam([target], schedule.target_learning_rate, WEIGHT_DECAY),
+            adam([target], rate, WEIGHT_DECAY),
             lambda: ["all rows"],  # one full batch
             lambda _: pu_objective(*risks(target, *parts, shares)),
             lambda: self._criterion(target, held, held_parts),
@@ -151,20 +154,16 @@ class FineTunedVaePu(NetworkClassifier):
             ("fine-tuning", schedule.fine_tuning_steps, schedule.fine_tuning_steps),
         )
         self.target_, self.history_ = target, self.base_.history_ + history.rows
-        self._keep_selection(training, score, parts[2])
+        self.unlabelled_rows_ = self.training_rows_[training[1] == 0]
+        self.selection_scores_ = scores
+        self.selected_ = self.unlabelled_rows_[parts[2].cpu().numpy()]
 
-    def _keep_selection(self, training, score, chosen):
-        X, s = training
-        self.unlabelled_rows_ = self.training_rows_[s == 0]
-        self.selection_scores_ = score(X[s == 0])
-        self.selected_ = self.unlabelled_rows_[chosen.cpu().numpy()]
-
-    def _parts(self, X, s, score, device):
+    def _parts(self, X, s, scores, device):
         """Labelled rows, unlabelled rows, and which of the latter are taken for positives."""
         unlabelled = X[s == 0]
         shares = self.base_._shares()
         n_chosen = round(len(unlabelled) * shares.unlabelled_positive / shares.unlabelled)
-        chosen = highest(score(unlabelled), max(1, n_chosen))
+        chosen = highest(scores, max(1, n_chosen))
         return (
             to_tensor(X[s == 1], device),
             to_tensor(unlabelled, device),

@@ -107,17 +107,18 @@ class VaePuOcc(FineTunedVaePu):
         self.detector = detector
 
     def _selector(self, X, s, random_state):
-        generated = random_state.permutation(self._generate(X, s, random_state))
+        generated = self._generate(X, s, random_state)
         half = len(generated) // 2
         self.detector_ = self._new_detector(random_state).fit(generated[:half])
         calibration = self.detector_.score_samples(generated[half:])
         return lambda rows: conformal_p_values(calibration, self.detector_.score_samples(rows))
 
     def _generate(self, X, s, random_state):
-        """At least as many artificial unlabelled positives as ``X`` has rows."""
-        status = self.classes_[s]
-        times = math.ceil(len(X) / s.sum())
-        return np.concatenate([self.base_.generate(X, status, random_state) for _ in range(times)])
+        """At least as many artificial unlabelled positives as ``X`` has rows, or the schedule's."""
+        status, n_rows = self.classes_[s], self.base_.schedule_.generated_rows
+        times = math.ceil(min(len(X), n_rows or len(X)) / s.sum())
+        parts = [self.base_.generate(X, status, random_state) for _ in range(times)]
+        return random_state.permutation(np.concatenate(parts))[:n_rows]
 
     def _new_detector(self, random_state):
         seed = random_state.randint(2**31 - 1)

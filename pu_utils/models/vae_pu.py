@@ -23,6 +23,7 @@ where PU are the generated rows, ``o`` the label status, ``g`` the target classi
 et al. (NeurIPS 2017) without the assumption that labelled rows are like all positives.
 """
 
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -181,9 +182,10 @@ class Trainer:
             self.run(phase, n_epochs)
 
     def batches(self):
-        yield from epoch_batches(
+        batches = epoch_batches(
             len(self.labelled), len(self.unlabelled), self.n_steps, self.generator
         )
+        yield from islice(batches, self.schedule.epoch_steps)
 
     def pretrain(self):
         """Reconstruction alone, from the means of the latents."""
