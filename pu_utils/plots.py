@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pu_utils.tables import DATASET_NAMES
+from pu_utils.tables import DATASET_NAMES, METRIC_NAMES
 
 # One colour per meaning in the whole book, told apart by every kind of colour vision (Okabe, Ito).
 X_ONLY = "#0072B2"
@@ -389,3 +389,56 @@ def grouped_bars(table, xlabel):
         axes.set(xlabel=xlabel, xlim=(0, 1.12 * table.to_numpy().max()))
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(5, len(table.columns)))
     return figure
+
+
+def against_frequency(comparison, table, methods):
+    """Published bands (± 2 standard errors) and our means against c, one panel per data set.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        What :func:`pu_utils.tables.compare` gives.
+    table : str
+        "table1" to "table5", "tableA2" to "tableA5".
+    methods : sequence of str
+        At most six of the table's methods.
+    """
+    rows = comparison[(comparison["table"] == table) & comparison["method"].isin(methods)]
+    names = list(dict.fromkeys(rows["dataset"]))
+    n_columns = 2 if len(names) == 4 else 3
+    size = (7.5, 2.5 * len(names) / n_columns + 0.6)
+    with _figure(-(-len(names) // n_columns), n_columns, figsize=size, sharex=True) as (
+        figure,
+        axes,
+    ):
+        for ax, name in zip(axes.flat, names, strict=True):
+            _frequency_panel(ax, rows[rows["dataset"] == name], methods)
+            ax.set_title(TITLES[name])
+        for ax in axes[-1]:
+            ax.set_xlabel("label frequency c")
+        for ax in axes[:, 0]:
+            ax.set_ylabel(f"{METRIC_NAMES[rows['metric'].iloc[0]]} (%)", fontsize=8)
+        handles, labels = axes.flat[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+    return figure
+
+
+METHOD_STYLES = [
+    (AUGMENTED, "o"), (X_ONLY, "s"), (LABELLED, "^"), (POSITIVE, "D"), ("#CC79A7", "v"),
+    (NEGATIVE, "x"),
+]  # fmt: skip
+
+
+def _frequency_panel(ax, rows, methods):
+    """Bands and marks of one data set; says so where nothing of ours is there."""
+    for method, (colour, marker) in zip(methods, METHOD_STYLES, strict=False):
+        line = rows[rows["method"] == method].sort_values("label_frequency")
+        c, low = line["label_frequency"], line["published"] - 2 * line["published_se"]
+        high = line["published"] + 2 * line["published_se"]
+        ax.fill_between(c, low, high, color=colour, alpha=0.25, lw=0)
+        ax.errorbar(
+            c, line["ours"], 2 * line["ours_se"].fillna(0), fmt=marker, color=colour, ms=4,
+            lw=1, label=method,
+        )  # fmt: skip
+    if rows["ours"].isna().all():
+        ax.text(0.5, 0.05, "not run by us", transform=ax.transAxes, ha="center")

@@ -132,3 +132,32 @@ def test_grouped_bars_draws_the_table():
     table = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["u", "v"])
     lengths = [bar.get_width() for bar in plots.grouped_bars(table, "share").axes[0].patches]
     assert lengths == [0.1, 0.2, 0.3, 0.4]
+
+
+def test_against_frequency_shows_bands_and_our_means():
+    """One panel per data set; what was not run says so."""
+    comparison = pd.DataFrame(
+        {
+            "table": "table5",
+            "metric": "u_accuracy",
+            "dataset": ["mnist_3v5"] * 2 + ["cifar_ct"] * 2,
+            "label_frequency": [0.1, 0.5] * 2,
+            "method": "VP-B",
+            "published": 80.0,
+            "published_se": 1.0,
+            "ours": [81.0, 79.0, np.nan, np.nan],
+            "ours_se": [1.0, np.nan, np.nan, np.nan],
+        }
+    )
+    comparison = pd.concat(
+        [
+            comparison,
+            comparison.assign(
+                dataset=comparison["dataset"].map({"mnist_3v5": "cifar_va", "cifar_ct": "stl_va"})
+            ),
+        ]
+    )
+    figure = plots.against_frequency(comparison, "table5", ["VP-B"])
+    assert [ax.get_title() for ax in figure.axes] == ["MNIST 3v5", "CIFAR CT", "CIFAR VA", "STL VA"]
+    assert figure.axes[0].lines[0].get_ydata().tolist() == [81.0, 79.0]
+    assert not figure.axes[0].texts and figure.axes[1].texts[0].get_text() == "not run by us"

@@ -1,11 +1,17 @@
-"""The commands ``python -m pu_utils run|status|collect|verify``."""
+"""The commands ``python -m pu_utils run|status|collect|estimates|verify``."""
 
 import sys
 
 from pu_utils.data import DESIGNS, NAMES
 from pu_utils.experiments.cells import EXPERIMENT_SCHEDULES, FAMILIES, GRIDS, cell_of, grid
 from pu_utils.experiments.engine import run
-from pu_utils.experiments.recorded import collect, read_cells, split_rows, verify
+from pu_utils.experiments.recorded import (
+    collect,
+    read_cells,
+    record_estimates,
+    split_rows,
+    verify,
+)
 from pu_utils.experiments.store import failure_path, survey
 
 OUTPUT, RESULTS = "runs", "results"
@@ -27,6 +33,10 @@ def add_parsers(commands):
     collecting = commands.add_parser("collect", help="put finished cells into CSV files")
     _add_folders(collecting, output=True)
     collecting.set_defaults(run=collect_cells)
+    estimating = commands.add_parser("estimates", help="record y(x), s(x) of each test row")
+    _add_grid(estimating)
+    estimating.add_argument("--results", default=RESULTS, help=f"of the CSV files ({RESULTS})")
+    estimating.set_defaults(run=write_estimates)
     verifying = commands.add_parser("verify", help="recompute a few recorded cells and compare")
     _add_folders(verifying)
     verifying.add_argument("--cells", type=int, default=2, help="how many")
@@ -98,6 +108,14 @@ def collect_cells(arguments):
     print(f"{n_cells} cells in {arguments.results}")
     for name in stale:
         print(f"left out, stale: {name}", file=sys.stderr)
+    return 0
+
+
+def write_estimates(arguments):
+    """Train the VAE-PU cells of a grid and write what they estimate on each test row."""
+    for cell in _cells(arguments):
+        if cell.family == "vae_pu":
+            print(record_estimates(cell, arguments.results))
     return 0
 
 

@@ -2,6 +2,7 @@
 
 ``metrics_DATASET.csv`` has one row per cell, decision and metric, nothing else, so that equal
 results are equal files; ``cells.csv`` has one row per cell with its provenance and wall time.
+``estimates/`` holds, for a few cells, y(x) and s(x) of each test row, which figures need.
 """
 
 import csv
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pu_utils.experiments.cells import CELL_KEY, cell_of, is_current
-from pu_utils.experiments.science import compute
+from pu_utils.experiments.science import compute, estimates
 from pu_utils.experiments.store import split_recorded, write_text
 
 METRIC_COLUMNS = [*CELL_KEY, "decision", "rule", "metric", "value"]
@@ -147,6 +148,50 @@ def _csv(columns, rows):
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([columns, *rows])
     return text.getvalue()
+
+
+# Estimates row by row
+
+
+def record_estimates(cell, results, decision="VP-B+S"):
+    """Train a cell and write what a decision of it estimates on each test row; returns the file.
+
+    Parameters
+    ----------
+    cell : Cell
+    results : path
+        Directory of the CSV files; the new ones go to ``estimates`` in it.
+    decision : str
+        Name of the decision.
+    """
+    columns, origin = estimates(cell, decision)
+    path = _estimates_path(cell, results)
+    rows = zip(
+        *(columns[name].astype(int) for name in ("class", "labelled")),
+        *(map(_digits, columns[name]) for name in ("y", "s")),
+        strict=True,
+    )
+    write_text(path, _csv(list(columns), rows))
+    write_text(path.with_suffix(".json"), json.dumps(origin, indent=1) + "\n")
+    return path
+
+
+def read_estimates(cell, results):
+    """The recorded estimates of a cell: ``class``, ``labelled``, ``y``, ``s``, a row per test row.
+
+    They are refused if the cell's settings have changed since.
+    """
+    path = _estimates_path(cell, results)
+    origin = path.with_suffix(".json")
+    if not path.exists() or not is_current(cell, json.loads(origin.read_text(encoding="utf-8"))):
+        raise FileNotFoundError(
+            f"{path} is missing or stale; write it with python -m pu_utils estimates"
+        )
+    return pd.read_csv(path)
+
+
+def _estimates_path(cell, results):
+    return Path(results) / "estimates" / f"{cell.name.replace('/', '_')}.csv"
 
 
 # Verification

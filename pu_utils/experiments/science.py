@@ -65,22 +65,41 @@ def compute(cell):
     process (as Dask may run them) could not take turns at restoring what was.
     """
     watch = Stopwatch()
+    data, decisions = _decide(cell, watch)
+    with watch.phase("metrics"):
+        measured = [measure(decision, data.test) for decision in decisions]
+    return {**_origin(cell, data), "seconds": watch.total(), "metrics": measured}
+
+
+def estimates(cell, name):
+    """What a decision of a cell knows of each test row, and what is true.
+
+    Returns the columns ``class``, ``labelled``, ``y`` and ``s`` (arrays), and where they come
+    from (a dictionary in JSON's types).
+    """
+    data, decisions = _decide(cell, Stopwatch())
+    (chosen,) = [d for d in decisions if d.name == name and d.rule != "x_only"]
+    columns = {"class": data.test.y, "labelled": data.test.s, "y": chosen.y, "s": chosen.s}
+    return columns, {"decision": name, **_origin(cell, data)}
+
+
+def _decide(cell, watch):
+    """The data of a cell, and its decisions on their test part."""
     with watch.phase("data"):
         data = load(
             cell.dataset, cell.label_frequency, cell.seed, cell.design, cell.schedule == "smoke"
         )
-    decide = {"vae_pu": _vae_pu, "reference": _reference}.get(cell.family, _lbe)
-    decisions = decide(data, cell.settings["parameters"], cell.seed, watch)
-    with watch.phase("metrics"):
-        measured = [measure(decision, data.test) for decision in decisions]
+    family = {"vae_pu": _vae_pu, "reference": _reference}.get(cell.family, _lbe)
+    return data, family(data, cell.settings["parameters"], cell.seed, watch)
+
+
+def _origin(cell, data):
     return {
         "settings": cell.settings,
         "settings_hash": cell.settings_hash,
         "data_fingerprint": data.fingerprint,
         **provenance(),
         "device": "cpu" if cell.family == "reference" else _device(),
-        "seconds": watch.total(),
-        "metrics": measured,
     }
 
 

@@ -1,0 +1,387 @@
+"""What the paper concludes from its experiments, put to its own figures and to ours.
+
+A claim is cut into cases, most often one per data set and label frequency, and in each of them it
+holds or it does not. The same question is asked of the published figures and of ours, and one
+rule makes a verdict of the answers (:func:`verdict`).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest
+
+MOST = 0.75  # share of the cases
+HALF = 0.5
+RULE = (
+    f"reproduced: holds in at least {MOST:.0%} of the cases we ran, and we ran at least "
+    f"{MOST:.0%} of them; not reproduced: holds in less than half of those we ran; not run: we "
+    "ran none; else reproduced in part"
+)
+VERDICTS = ("reproduced", "reproduced in part", "not reproduced", "not run")
+OURS = {"LBE+S": "LBE+S (released)"}  # the paper's figures are those of its program
+
+
+class Claim(NamedTuple):
+    """A conclusion of the paper, in our words, and how to tell whether it holds in a case."""
+
+    key: str
+    table: str
+    claim: str
+    case: str  # what must hold in one case
+    where: str  # the page, and the section in it, that shows the figures
+    holds: Callable  # figures of the table -> True, False or NaN (not run) for each case
+
+
+def figures(comparison, table, source):
+    """The figures of a table, a row per data set and label frequency and a column per method.
+
+    Parameters
+    ----------
+    comparison : pandas.DataFrame
+        What :func:`pu_utils.tables.compare` gives.
+    table : str
+        "table1" to "table5", "tableA2" to "tableA5".
+    source : {"published", "ours"}
+        "LBE+S" of ours is the released variant, as in the paper.
+    """
+    rows = comparison[comparison["table"] == table]
+    wide = rows.pivot(index=["dataset", "label_frequency"], columns="method", values=source)
+    return wide.assign(**{k: wide[v] for k, v in OURS.items() if source == "ours" and v in wide})
+
+
+def verdict(cases):
+    """The verdict on a claim, given in which cases it holds (NaN: not run); see ``RULE``.
+
+    Examples
+    --------
+    >>> verdict(pd.Series([True, True, True, False])), verdict(pd.Series([True, None, None]))
+    ('reproduced', 'reproduced in part')
+    """
+    known = cases.dropna().astype(bool)
+    if known.empty:
+        return "not run"
+    if known.mean() < HALF:
+        return "not reproduced"
+    enough = known.mean() >= MOST and len(known) >= MOST * len(cases)
+    return "reproduced" if enough else "reproduced in part"
+
+
+class SignTest(NamedTuple):
+    """A binomial sign test of two methods over the cells of a table."""
+
+    wins: int
+    cells: int
+    p_value: float
+
+
+def sign_test(table_figures, method, other):
+    """Test that ``method`` is ahead of ``other`` in more than half of the cells, exactly.
+
+    Cells with equal figures, or with one missing, do not count. The p-value is one-sided: the
+    probability of so many wins, or more, if each cell were the toss of a fair coin. Cells share
+    rows and models, so it is a guide rather than a proof.
+
+    Parameters
+    ----------
+    table_figures : pandas.DataFrame
+        What :func:`figures` gives.
+    method, other : str
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"VP-B+S": [2.0, 3.0, 1.0], "VP-B": [1.0, 2.0, 0.0]})
+    >>> sign_test(table, "VP-B+S", "VP-B")
+    SignTest(wins=3, cells=3, p_value=0.125)
+    """
+    difference = (table_figures[method] - table_figures[other]).dropna()
+    wins, cells = int((difference > 0).sum()), int((difference != 0).sum())
+    p_value = binomtest(wins, cells, alternative="greater").pvalue if cells else float("nan")
+    return SignTest(wins, cells, float(p_value))
+
+
+# Questions to the figures of a table
+
+
+def _best(method, among, c=None, datasets=None):
+    """``method`` has the highest figure, as printed, of those in ``among``."""
+
+    def holds(table):
+        rows = _select(table, c, datasets)[list(among)].round(2)
+        return rows[method].eq(rows.max(axis=1)).where(rows.notna().all(axis=1))
+
+    return holds
+
+
+def _worst(method, among, c):
+    def holds(table):
+        return _best(method, among, c)(-table)
+
+    return holds
+
+
+def _ahead(method, other, c=None, datasets=None, by=0.0):
+    """``method`` is ahead of ``other`` by more than ``by`` points."""
+
+    def holds(table):
+        rows = _select(table, c, datasets)
+        difference = rows[method] - rows[other]
+        return difference.gt(by).where(difference.notna())
+
+    return holds
+
+
+def _near(method, other, points, c):
+    def holds(table):
+        rows = _select(table, c)
+        difference = (rows[method] - rows[other]).abs()
+        return difference.le(points).where(difference.notna())
+
+    return holds
+
+
+def _near_best(method, among, points, c):
+    def holds(table):
+        rows = _select(table, c)[list(among)]
+        behind = rows.max(axis=1) - rows[method]
+        return behind.le(points).where(rows.notna().all(axis=1))
+
+    return holds
+
+
+def _lead_reaches(method, others, points):
+    """Somewhere the lead over the best of the others is at least so many points: one case."""
+
+    def holds(table):
+        lead = (table[method] - table[list(others)].max(axis=1, skipna=False)).dropna()
+        return pd.Series([np.nan if lead.empty else bool(lead.max() >= points)], dtype=object)
+
+    return holds
+
+
+def _overtaken_only_at(high, method, other):
+    """``other`` is ahead at c = ``high``, and ``method`` everywhere else."""
+
+    def holds(table):
+        difference = table[other] - table[method]
+        expected = np.where(_frequencies(table) == high, 1, -1)
+        return (difference * expected).gt(0).where(difference.notna())
+
+    return holds
+
+
+def _gain_grows(method, other):
+    """Per data set, the gain at c >= 0.7 is above that at c <= 0.1."""
+
+    def holds(table):
+        gain = (table[method] - table[other]).unstack("label_frequency")
+        high, low = (gain[c].mean(axis=1, skipna=False) for c in ([0.7, 0.9], [0.02, 0.1]))
+        return high.gt(low).where((high + low).notna())
+
+    return holds
+
+
+def _closer(target, method, other):
+    """``method`` is closer to ``target`` than ``other`` is."""
+
+    def holds(table):
+        near, far = ((table[name] - table[target]).abs() for name in (method, other))
+        return near.lt(far).where((near + far).notna())
+
+    return holds
+
+
+def _smaller_gain(ours, theirs, c):
+    """The gain ``ours`` (method, other) is below the gain ``theirs``."""
+
+    def holds(table):
+        rows = _select(table, c)
+        small, large = (rows[method] - rows[other] for method, other in (ours, theirs))
+        return small.lt(large).where((small + large).notna())
+
+    return holds
+
+
+def _frequencies(table):
+    return table.index.get_level_values("label_frequency")
+
+
+def _select(table, c=None, datasets=None):
+    chosen = np.ones(len(table), dtype=bool)
+    if c is not None:
+        chosen &= _frequencies(table).isin(c)
+    if datasets is not None:
+        chosen &= table.index.get_level_values("dataset").isin(datasets)
+    return table[chosen]
+
+
+# The claims
+
+VARIANTS = ("VP", "VP-A3", "VP-IF", "VP-B")
+WITH_S = ("VP+S", "VP-B+S", "LBE+S")
+PROPHETS = ("S-Prophet", "Y-Prophet")
+MNIST = ("mnist_3v5", "mnist_ove")
+TRADITIONAL, SYNTHETIC, REAL = "10_traditional", "11_synthetic", "12_real"
+
+CLAIMS = (
+    Claim(
+        "traditional-best", "table1",
+        "In the traditional setting VP-B has the highest accuracy of the VAE-PU variants in the "
+        "vast majority of cases.",
+        "VP-B has the highest accuracy of VP, VP-A3, VP-IF, VP-B",
+        TRADITIONAL, _best("VP-B", VARIANTS),
+    ),
+    Claim(
+        "traditional-margin", "table1",
+        "VP-B's lead over the other variants goes up to five points.",
+        "somewhere the lead over the best of the others is at least 4 points",
+        TRADITIONAL, _lead_reaches("VP-B", VARIANTS[:-1], 4),
+    ),
+    Claim(
+        "traditional-rare-labels", "table1",
+        "At c = 0.02 VP-B is outperformed on the MNIST sets.",
+        "VP-B is not the best at c = 0.02 on a set of MNIST digits",
+        TRADITIONAL,
+        lambda table: _best("VP-B", VARIANTS, (0.02,), MNIST)(table).map(
+            {True: False, False: True}
+        ),
+    ),
+    Claim(
+        "traditional-many-labels", "table1",
+        "At c = 0.9 VP-B is about as good as the best alternative.",
+        "at c = 0.9 VP-B is at most 1 point behind the best variant",
+        TRADITIONAL, _near_best("VP-B", VARIANTS, 1, (0.9,)),
+    ),
+    Claim(
+        "synthetic-low-c", "table2",
+        "With the rule, VP-B+S is the best method on synthetic data when labels are rare.",
+        "at c <= 0.3 VP-B+S has the highest U-accuracy of VP+S, VP-B+S, LBE+S",
+        SYNTHETIC, _best("VP-B+S", WITH_S, (0.02, 0.1, 0.3)),
+    ),
+    Claim(
+        "synthetic-lbe-low-c", "table2",
+        "LBE+S does not work well when labels are rare.",
+        "at c <= 0.1 LBE+S has the lowest U-accuracy of the three",
+        SYNTHETIC, _worst("LBE+S", WITH_S, (0.02, 0.1)),
+    ),
+    Claim(
+        "synthetic-lbe-overtakes", "table2",
+        "LBE+S tends to overtake VP-B+S at c = 0.7.",
+        "at c = 0.7 LBE+S is ahead of VP-B+S",
+        SYNTHETIC, _ahead("LBE+S", "VP-B+S", (0.7,)),
+    ),
+    Claim(
+        "synthetic-vp-at-0.9", "table2",
+        "VP+S is better than VP-B+S at c = 0.9 and worse everywhere else.",
+        "VP+S is ahead of VP-B+S at c = 0.9, behind it elsewhere",
+        SYNTHETIC, _overtaken_only_at(0.9, "VP-B+S", "VP+S"),
+    ),
+    Claim(
+        "prophets-agree", "table4",
+        "With few labels the prophets are nearly equivalent.",
+        "at c <= 0.1 the U-accuracies of S-Prophet and Y-Prophet differ by at most 1 point",
+        SYNTHETIC, _near(*PROPHETS, 1, (0.02, 0.1)),
+    ),
+    Claim(
+        "prophets-part", "table4",
+        "At c = 0.9 the prophets differ by some twenty points.",
+        "at c = 0.9 S-Prophet is ahead of Y-Prophet by more than 15 points",
+        SYNTHETIC, _ahead(*PROPHETS, (0.9,), by=15),
+    ),
+    Claim(
+        "synthetic-rule", "table4",
+        "The rule raises the U-accuracy of VP-B in almost every case (sign test).",
+        "VP-B+S is ahead of VP-B",
+        SYNTHETIC, _ahead("VP-B+S", "VP-B"),
+    ),
+    Claim(
+        "synthetic-gain-grows", "table4",
+        "The gain tends to increase with the label frequency.",
+        "per data set, the mean gain of VP-B+S over VP-B is larger at c >= 0.7 than at c <= 0.1",
+        SYNTHETIC, _gain_grows("VP-B+S", "VP-B"),
+    ),
+    Claim(
+        "synthetic-gain-small", "table4",
+        "The gain of VP-B+S over VP-B is smaller than that of the prophets.",
+        "at c >= 0.5 it is below the gain of S-Prophet over Y-Prophet",
+        SYNTHETIC,
+        _smaller_gain(("VP-B+S", "VP-B"), PROPHETS, (0.5, 0.7, 0.9)),
+    ),
+    Claim(
+        "y-holds-back", "table4",
+        "It is the estimate of y(x), not that of s(x), that holds VP-B+S back.",
+        "told the true y(x), VP-B+S is closer to S-Prophet than told the true s(x)",
+        SYNTHETIC,
+        _closer("S-Prophet", "VP-B+S + true y(x)", "VP-B+S + true s(x)"),
+    ),
+    Claim(
+        "real-best", "table3",
+        "With the rule, VP-B+S is the best method in the vast majority of real cases.",
+        "VP-B+S has the highest U-accuracy of VP+S, VP-B+S, LBE+S",
+        REAL, _best("VP-B+S", WITH_S),
+    ),
+    Claim(
+        "real-cdc", "table3",
+        "On CDC Diabetes LBE+S outperforms VP-B+S at c = 0.5 and 0.7.",
+        "LBE+S is ahead of VP-B+S there",
+        REAL, _ahead("LBE+S", "VP-B+S", (0.5, 0.7), ("cdc_diabetes",)),
+    ),
+    Claim(
+        "real-rule", "table5",
+        "On real data, too, the rule raises the U-accuracy of VP-B systematically (sign test).",
+        "VP-B+S is ahead of VP-B",
+        REAL, _ahead("VP-B+S", "VP-B"),
+    ),
+    Claim(
+        "real-gain-small", "table5",
+        "On real data the gain is small.",
+        "VP-B+S is within 3 points of VP-B",
+        REAL, lambda table: _near("VP-B+S", "VP-B", 3, _frequencies(table))(table),
+    ),
+    Claim(
+        "balanced-synthetic", "tableA2",
+        "In U-balanced accuracy VP-B+S is still the best of the methods with the rule, on "
+        "synthetic data.",
+        "VP-B+S has the highest U-balanced accuracy of VP+S, VP-B+S, LBE+S",
+        SYNTHETIC, _best("VP-B+S", WITH_S),
+    ),
+    Claim(
+        "balanced-real", "tableA3",
+        "In U-balanced accuracy VP-B+S is still the best of the methods with the rule, on real "
+        "data.",
+        "VP-B+S has the highest U-balanced accuracy of VP+S, VP-B+S, LBE+S",
+        REAL, _best("VP-B+S", WITH_S),
+    ),
+)  # fmt: skip
+
+
+def judge(comparison, keys=None):
+    """The verdict on each claim, from our figures and, by the same question, from the paper's.
+
+    Parameters
+    ----------
+    comparison : pandas.DataFrame
+        What :func:`pu_utils.tables.compare` gives: one design, one schedule.
+    keys : sequence of str, optional
+        Keys of the claims wanted; all of them where None.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per claim, by its ``key``: ``table``, ``claim``, ``case``, ``where``; how many
+        cases there are, in how many of them the published figures have it so (``published``); how
+        many we ``ran`` and in how many of these it ``holds``; and the ``verdict``.
+    """
+    rows = []
+    for claim in CLAIMS:
+        paper, ours = (
+            claim.holds(figures(comparison, claim.table, source))
+            for source in ("published", "ours")
+        )
+        row = dict(zip(("key", "table", "claim", "case", "where"), claim[:5], strict=True))
+        row |= {"cases": len(paper), "published": int(paper.sum())}
+        row |= {"ran": int(ours.notna().sum()), "holds": int(ours.dropna().sum())}
+        rows.append(row | {"verdict": verdict(ours)})
+    table = pd.DataFrame(rows).set_index("key")
+    return table if keys is None else table.loc[list(keys)]

@@ -1,0 +1,120 @@
+"""Claims are judged from figures, by one rule, and a changed figure changes the verdict."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pu_utils import claims
+from pu_utils.claims import CLAIMS, figures, judge, sign_test, verdict
+from pu_utils.experiments.recorded import METRIC_COLUMNS
+from pu_utils.tables import TABLE_NAMES, compare
+
+
+@pytest.fixture(scope="module")
+def published_only():
+    """The tables with nothing of ours in them."""
+    return compare(pd.DataFrame(columns=METRIC_COLUMNS))
+
+
+@pytest.fixture
+def as_published(published_only):
+    """The tables, ours being what was published."""
+    ours = published_only["published"].where(published_only["method"] != "LBE+S")
+    released = published_only["method"] == "LBE+S (released)"
+    return published_only.assign(ours=ours.where(~released, published_only["published"]))
+
+
+def change(comparison, table, method, by):
+    """Add points to our figures of a method in a table."""
+    chosen = (comparison["table"] == table) & (comparison["method"] == method)
+    return comparison.assign(ours=comparison["ours"] + by * chosen)
+
+
+@pytest.mark.parametrize(
+    ("cases", "expected"),
+    [
+        ([True] * 3 + [False], "reproduced"),
+        ([True] * 2 + [False], "reproduced in part"),
+        ([True] * 2 + [False] * 2, "reproduced in part"),
+        ([True] + [False] * 2, "not reproduced"),
+        ([True] * 3 + [None], "reproduced"),
+        ([True] * 2 + [None], "reproduced in part"),
+        ([None, None], "not run"),
+    ],
+)
+def test_verdict_follows_the_rule(cases, expected):
+    """Three quarters of the cases, half of them, none."""
+    assert verdict(pd.Series(cases, dtype=object)) == expected
+
+
+def test_nothing_run_nothing_judged(published_only):
+    """Without results of ours every claim on networks is not run."""
+    assert set(judge(published_only)["verdict"]) == {"not run"}
+
+
+def test_published_figures_judge_themselves(as_published):
+    """Where ours are the published figures, both columns agree, and every case is run."""
+    judged = judge(as_published)
+    assert (judged["holds"] == judged["published"]).all()
+    assert (judged["ran"] == judged["cases"]).all()
+
+
+def test_published_sign_tests(published_only):
+    """The synthetic p-value is the printed one; the real one follows from the printed table."""
+    test = sign_test(figures(published_only, "table4", "published"), "VP-B+S", "VP-B")
+    assert (test.wins, test.cells) == (22, 24)
+    assert test.p_value == pytest.approx(1.8e-5, rel=0.01)
+    assert sign_test(figures(published_only, "table5", "published"), "VP-B+S", "VP-B").wins == 32
+
+
+def test_sign_test_leaves_out_ties_and_gaps():
+    """Neither is a toss of the coin; no toss, no p-value."""
+    table = pd.DataFrame({"a": [1, 2, np.nan, 5], "b": [1, 1, 1, 6]})
+    assert sign_test(table, "a", "b")[:2] == (1, 2)
+    assert np.isnan(sign_test(table.iloc[:1], "a", "b").p_value)
+
+
+@pytest.mark.parametrize(
+    ("key", "table", "method", "by"),
+    [
+        ("traditional-best", "table1", "VP-B", -50),
+        ("traditional-margin", "table1", "VP-IF", 50),
+        ("traditional-rare-labels", "table1", "VP-B", 50),
+        ("traditional-many-labels", "table1", "VP", 50),
+        ("synthetic-low-c", "table2", "VP+S", 50),
+        ("synthetic-lbe-low-c", "table2", "LBE+S (released)", 50),
+        ("synthetic-lbe-overtakes", "table2", "VP-B+S", 50),
+        ("synthetic-vp-at-0.9", "table2", "VP+S", 50),
+        ("prophets-agree", "table4", "S-Prophet", 50),
+        ("prophets-part", "table4", "Y-Prophet", 50),
+        ("synthetic-rule", "table4", "VP-B", 50),
+        ("synthetic-gain-small", "table4", "VP-B+S", 50),
+        ("y-holds-back", "table4", "VP-B+S + true y(x)", -80),
+        ("real-best", "table3", "LBE+S (released)", 50),
+        ("real-cdc", "table3", "VP-B+S", 50),
+        ("real-rule", "table5", "VP-B+S", -50),
+        ("real-gain-small", "table5", "VP-B+S", 50),
+        ("balanced-synthetic", "tableA2", "VP-B+S", -50),
+        ("balanced-real", "tableA3", "VP-B+S", -50),
+    ],
+)
+def test_a_changed_result_changes_the_verdict(as_published, key, table, method, by):
+    """Every claim can fail."""
+    changed = judge(change(as_published, table, method, by), [key])
+    assert changed["holds"][key] < judge(as_published, [key])["holds"][key]
+    assert changed["verdict"][key] == "not reproduced"
+
+
+def test_a_gain_that_falls_with_c_is_noticed(as_published):
+    """The one claim that a shift of all figures leaves alone."""
+    frequencies = as_published["label_frequency"]
+    falling = (as_published["method"] == "VP-B+S") * -100 * frequencies
+    changed = as_published.assign(ours=as_published["ours"] + falling)
+    assert judge(changed, ["synthetic-gain-grows"])["verdict"].item() == "not reproduced"
+
+
+def test_claims_name_their_tables():
+    """Keys are unique and tables exist."""
+    assert len({claim.key for claim in CLAIMS}) == len(CLAIMS)
+    assert {claim.table for claim in CLAIMS} <= set(TABLE_NAMES)
+    assert "reproduced in part" in claims.RULE
