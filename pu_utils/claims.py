@@ -1,26 +1,41 @@
-"""What the paper concludes from its experiments, put to its own figures and to ours.
+"""What the paper proves and concludes, put to its own figures and to ours.
 
 A claim is cut into cases, most often one per data set and label frequency, and in each of them it
 holds or it does not. The same question is asked of the published figures and of ours, and one
-rule makes a verdict of the answers (:func:`verdict`).
+rule makes a verdict of the answers (:func:`verdict`). The cases of the mathematics are random
+populations or points of a grid, computed on the spot; those of Figure 2 come from recorded
+estimates.
 """
 
 from collections.abc import Callable
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
+from scipy.special import expit
+from scipy.stats import binomtest, norm
+
+from pu_utils import risk, rules
+from pu_utils.tables import TABLE_NAMES
 
 MOST = 0.75  # share of the cases
 HALF = 0.5
 RULE = (
     f"reproduced: holds in at least {MOST:.0%} of the cases we ran, and we ran at least "
     f"{MOST:.0%} of them; not reproduced: holds in less than half of those we ran; not run: we "
-    "ran none; else reproduced in part"
+    "ran none; else reproduced in part. Mathematics must hold in every case"
 )
 VERDICTS = ("reproduced", "reproduced in part", "not reproduced", "not run")
 OURS = {"LBE+S": "LBE+S (released)"}  # the paper's figures are those of its program
+
+
+SOURCES = TABLE_NAMES | {
+    "figure2": "Figure 2",
+    "theorem1": "Theorem 1",
+    "example1": "Example 1",
+    "example2": "Example 2",
+}
 
 
 class Claim(NamedTuple):
@@ -31,7 +46,8 @@ class Claim(NamedTuple):
     claim: str
     case: str  # what must hold in one case
     where: str  # the page, and the section in it, that shows the figures
-    holds: Callable  # figures of the table -> True, False or NaN (not run) for each case
+    holds: Callable  # figures of the table -> True, False or NaN (not run) for each case;
+    # Figure 2: recorded estimates -> the same; mathematics: nothing -> the same
 
 
 def figures(comparison, table, source):
@@ -51,7 +67,7 @@ def figures(comparison, table, source):
     return wide.assign(**{k: wide[v] for k, v in OURS.items() if source == "ours" and v in wide})
 
 
-def verdict(cases):
+def verdict(cases, most=MOST, half=HALF):
     """The verdict on a claim, given in which cases it holds (NaN: not run); see ``RULE``.
 
     Examples
@@ -62,9 +78,9 @@ def verdict(cases):
     known = cases.dropna().astype(bool)
     if known.empty:
         return "not run"
-    if known.mean() < HALF:
+    if known.mean() < half:
         return "not reproduced"
-    enough = known.mean() >= MOST and len(known) >= MOST * len(cases)
+    enough = known.mean() >= most and len(known) >= MOST * len(cases)
     return "reproduced" if enough else "reproduced in part"
 
 
@@ -216,6 +232,106 @@ def _select(table, c=None, datasets=None):
     return table[chosen]
 
 
+# Questions to the mathematics
+
+TOLERANCE = 1e-12
+
+
+def _populations(n=200, points=3):
+    """Random populations: y and s at a few points, and the points' probabilities."""
+    rng = np.random.default_rng(0)
+    for _ in range(n):
+        y = rng.random(points)
+        yield y, y * rng.random(points), rng.dirichlet(np.ones(points))
+
+
+def _no_rule_is_better():
+    """No rule of (x, S) errs less than the augmented one; its risk is the one stated."""
+
+    def holds(y, s, weights):
+        # what calling an unlabelled, a labelled row 0 or 1 costs at each point
+        cost = np.stack([y - s, 1 - y]), np.stack([s, 0 * s])
+        points = np.arange(len(y))
+        errors = [
+            weights
+            @ (cost[0][list(rule[: len(y)]), points] + cost[1][list(rule[len(y) :]), points])
+            for rule in product((0, 1), repeat=2 * len(y))
+        ]
+        own = rules.augmented_rule(y, s, np.zeros_like(y)).astype(int)
+        error = weights @ cost[0][own, points]
+        stated = risk.augmented_bayes_risk(y, s, weights)
+        return abs(min(errors) - error) < TOLERANCE and abs(error - stated) < TOLERANCE
+
+    return pd.Series([holds(*population) for population in _populations()])
+
+
+def _bounds_hold():
+    found = [risk.excess_risk(*population) for population in _populations()]
+    return pd.Series([r.lower - TOLERANCE <= r.total <= r.upper + TOLERANCE for r in found])
+
+
+def _odds_ratio():
+    """Unlabelled odds over unconditional odds are 1 - e(x)."""
+    ratios = [rules.augmented_odds(y, s) * (1 - y) / y - (1 - s / y) for y, s, _ in _populations()]
+    return pd.Series([bool(np.abs(ratio).max() < 1e-9) for ratio in ratios])
+
+
+def _example_1(n=20_000):
+    """The closed form of the excess risk, against the midpoint rule in z = Phi(x)."""
+    z = (np.arange(n) + 0.5) / n
+    cases = []
+    for a in np.linspace(-2, 2, 41):
+        total = risk.excess_risk(z, z * (norm.ppf(z) > a)).total
+        closed = (norm.cdf(a) - 1) ** 2 / 2 if a > 0 else 1 / 4 - norm.cdf(a) ** 2 / 2
+        cases.append(abs(total - closed) < 2 / n)  # a cell of the grid, cut by a
+    return pd.Series(cases)
+
+
+def _example_2():
+    """The closed form of the augmented posterior, on a grid of slopes."""
+    x, cases = np.linspace(-4, 4, 33), []
+    for alpha, beta in product((0.5, 1, 2), (0, 0.5, 1, 2, 4)):
+        y = expit(alpha * x)
+        posterior = rules.augmented_posterior(y, y * expit(beta * x))
+        closed = 1 / (1 + np.exp(-(alpha - beta) * x) + np.exp(-alpha * x))
+        cases.append(bool(np.abs(posterior - closed).max() < 1e-9))
+    return pd.Series(cases)
+
+
+# Questions to the estimates behind Figure 2
+
+
+def golden_area(estimates):
+    """Unlabelled rows that the naive rule calls positive and the augmented one does not.
+
+    Parameters
+    ----------
+    estimates : pandas.DataFrame
+        What :func:`pu_utils.experiments.read_estimates` gives.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The unlabelled rows, with a column ``golden``.
+    """
+    rows = estimates[estimates["labelled"] == 0]
+    return rows.assign(golden=(rows["y"] > 0.5) & (rows["y"] <= (1 + rows["s"]) / 2))
+
+
+def _few_golden(estimates):
+    return pd.Series([bool(golden_area(estimates)["golden"].mean() < 0.1)])
+
+
+def _golden_negative(estimates):
+    rows = golden_area(estimates)
+    return pd.Series([bool(rows.loc[rows["golden"], "class"].mean() < 0.5)])
+
+
+def _extreme(estimates):
+    y = golden_area(estimates)["y"]
+    return pd.Series([bool(((y < 0.1) | (y > 0.9)).mean() > MOST)])
+
+
 # The claims
 
 VARIANTS = ("VP", "VP-A3", "VP-IF", "VP-B")
@@ -223,8 +339,40 @@ WITH_S = ("VP+S", "VP-B+S", "LBE+S")
 PROPHETS = ("S-Prophet", "Y-Prophet")
 MNIST = ("mnist_3v5", "mnist_ove")
 TRADITIONAL, SYNTHETIC, REAL = "10_traditional", "11_synthetic", "12_real"
+SMALL_GAIN = "13_small_gain"
 
 CLAIMS = (
+    Claim(
+        "theorem-rule", "theorem1",
+        "(i), (ii) The rule y(x) > (1 + s(x))/2 on unlabelled rows, with 1 on labelled ones, has "
+        "the least error of all rules of (x, S), and its risk is the stated one.",
+        "in a random population of three points none of the 64 rules errs less",
+        "02_theorem_1", _no_rule_is_better,
+    ),
+    Claim(
+        "theorem-bounds", "theorem1",
+        "(iii) The excess risk of the x-only rule lies between the stated bounds.",
+        "it does in a random population of three points",
+        "02_theorem_1", _bounds_hold,
+    ),
+    Claim(
+        "theorem-odds", "theorem1",
+        "(iv) Not being labelled multiplies the odds of class 1 by 1 - e(x).",
+        "it does in a random population of three points",
+        "02_theorem_1", _odds_ratio,
+    ),
+    Claim(
+        "example-1", "example1",
+        "The excess risk of the probit example has the stated closed form.",
+        "quadrature agrees, for one of 41 cut-offs a",
+        "03_example_1", _example_1,
+    ),
+    Claim(
+        "example-2", "example2",
+        "The augmented posterior of two logistic curves has the stated closed form.",
+        "both agree on a grid of x, for one of 15 pairs of slopes",
+        "04_example_2", _example_2,
+    ),
     Claim(
         "traditional-best", "table1",
         "In the traditional setting VP-B has the highest accuracy of the VAE-PU variants in the "
@@ -353,10 +501,28 @@ CLAIMS = (
         "VP-B+S has the highest U-balanced accuracy of VP+S, VP-B+S, LBE+S",
         REAL, _best("VP-B+S", WITH_S),
     ),
+    Claim(
+        "golden-few", "figure2",
+        "On CIFAR VA at c = 0.9 few unlabelled rows lie where the two rules differ.",
+        "less than a tenth of the unlabelled test rows",
+        SMALL_GAIN, _few_golden,
+    ),
+    Claim(
+        "golden-negative", "figure2",
+        "Those that do are mostly negative.",
+        "less than half of them are positive",
+        SMALL_GAIN, _golden_negative,
+    ),
+    Claim(
+        "extreme-y", "figure2",
+        "The estimated y(x) tends to the extremes of 0 and 1.",
+        "more than 75% of the unlabelled rows have y(x) below 0.1 or above 0.9",
+        SMALL_GAIN, _extreme,
+    ),
 )  # fmt: skip
 
 
-def judge(comparison, keys=None):
+def judge(comparison, keys=None, estimates=None):
     """The verdict on each claim, from our figures and, by the same question, from the paper's.
 
     Parameters
@@ -365,23 +531,66 @@ def judge(comparison, keys=None):
         What :func:`pu_utils.tables.compare` gives: one design, one schedule.
     keys : sequence of str, optional
         Keys of the claims wanted; all of them where None.
+    estimates : pandas.DataFrame, optional
+        What :func:`pu_utils.experiments.read_estimates` gives for CIFAR VA at c = 0.9.
 
     Returns
     -------
     pandas.DataFrame
         One row per claim, by its ``key``: ``table``, ``claim``, ``case``, ``where``; how many
-        cases there are, in how many of them the published figures have it so (``published``); how
-        many we ``ran`` and in how many of these it ``holds``; and the ``verdict``.
+        ``cases`` there are, in how many of them the published figures have it so (``published``,
+        missing where the paper prints no figures); how many we ``ran`` and in how many of these it
+        ``holds``; and the ``verdict``.
     """
-    rows = []
-    for claim in CLAIMS:
+    wanted = [claim for claim in CLAIMS if keys is None or claim.key in keys]
+    rows = [_judged(claim, comparison, estimates) for claim in wanted]
+    table = pd.DataFrame(rows).astype({"published": "Int64"}).set_index("key")
+    return table if keys is None else table.loc[list(keys)]
+
+
+def _judged(claim, comparison, estimates):
+    published, every = None, {}
+    if claim.table in TABLE_NAMES:
         paper, ours = (
             claim.holds(figures(comparison, claim.table, source))
             for source in ("published", "ours")
         )
-        row = dict(zip(("key", "table", "claim", "case", "where"), claim[:5], strict=True))
-        row |= {"cases": len(paper), "published": int(paper.sum())}
-        row |= {"ran": int(ours.notna().sum()), "holds": int(ours.dropna().sum())}
-        rows.append(row | {"verdict": verdict(ours)})
-    table = pd.DataFrame(rows).set_index("key")
-    return table if keys is None else table.loc[list(keys)]
+        published = int(paper.sum())
+    elif claim.table == "figure2":
+        ours = pd.Series([None]) if estimates is None else claim.holds(estimates)
+    else:
+        ours, every = claim.holds(), {"most": 1, "half": 1}
+    row = dict(zip(("key", "table", "claim", "case", "where"), claim[:5], strict=True))
+    row |= {"cases": len(ours), "published": published}
+    row |= {"ran": int(ours.notna().sum()), "holds": int(ours.dropna().sum())}
+    return row | {"verdict": verdict(ours, **every)}
+
+
+def scoreboard(judged):
+    """Claims and verdicts as they are recorded in ``results/scoreboard.csv``.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        What :func:`judge` gives.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``claim``, ``table``, ``verdict``, ``rule`` and ``evidence``.
+    """
+    evidence = [
+        f"ours: holds in {row.holds} of {row.ran} cases run, of {row.cases}"
+        + ("" if pd.isna(row.published) else f"; published: in {row.published}")
+        + f"; shown in notebooks/{row.where}.ipynb"
+        for row in judged.itertuples()
+    ]
+    return pd.DataFrame(
+        {
+            "claim": judged["claim"],
+            "table": judged["table"].map(SOURCES),
+            "verdict": judged["verdict"],
+            "rule": "A case: " + judged["case"] + ". " + RULE,
+            "evidence": evidence,
+        }
+    )

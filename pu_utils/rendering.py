@@ -12,9 +12,13 @@ from operator import itemgetter
 from pathlib import Path
 from statistics import mode
 
+from pandas import isna
+
+from pu_utils.claims import SOURCES, judge, scoreboard
 from pu_utils.data.record import DESIGNS, check_choice
+from pu_utils.experiments.cells import FIGURE_2
 from pu_utils.experiments.cli import RESULTS
-from pu_utils.experiments.recorded import read_cells, read_metrics, split_rows
+from pu_utils.experiments.recorded import read_cells, read_estimates, read_metrics, split_rows
 from pu_utils.experiments.store import write_text
 from pu_utils.tables import DATASET_NAMES, METRIC_NAMES, TABLE_NAMES, compare
 
@@ -257,6 +261,65 @@ def _latex_text(text):
     return text
 
 
+# Verdicts
+
+SYMBOLS = {
+    "reproduced": "✔",
+    "reproduced in part": "◐",
+    "not reproduced": "✘",
+    "not run": "–",
+}
+VERDICT_LEVELS = {
+    "reproduced": "pu-near",
+    "reproduced in part": "pu-off",
+    "not reproduced": "pu-far",
+    "not run": "",
+}
+
+
+def verdicts_html(judged, link=False):
+    """Claims and verdicts as HTML: a table that becomes a list on a narrow screen.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        What :func:`pu_utils.claims.judge` gives.
+    link : bool
+        Whether each claim links to the page that shows its figures.
+    """
+    lines = [_verdict_line(row, link) for row in judged.to_dict("records")]
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("verdict", "claim", "cases"))
+    return (
+        f'<div class="pu-table"><style>{STYLE}{VERDICT_STYLE}</style>\n'
+        f'<table class="pu-verdicts"><thead><tr>{heads}</tr></thead>\n<tbody>\n'
+        f"{''.join(lines)}</tbody></table></div>\n"
+    )
+
+
+VERDICT_STYLE = """
+.pu-table .pu-verdicts td { white-space: normal; text-align: left; vertical-align: top; }
+.pu-table .pu-verdicts tr > * { border-top: 1px solid currentColor; padding: 0.4em 0.6em; }
+.pu-table .pu-verdicts td:first-child { font-weight: bold; min-width: 8em; }
+@media (max-width: 600px) {
+  .pu-table .pu-verdicts thead { display: none; }
+  .pu-table .pu-verdicts td { display: block; border-top: none; }
+  .pu-table .pu-verdicts tr { display: block; border-top: 1px solid currentColor; }
+}
+"""
+
+
+def _verdict_line(row, link):
+    verdict = f"{SYMBOLS[row['verdict']]} {row['verdict']}"
+    table = SOURCES[row["table"]]
+    source = f'<a href="{row["where"]}.html">{table}</a>' if link else table
+    claim = f"{escape(row['claim'])} ({source})<br><small>A case: {escape(row['case'])}.</small>"
+    cases = f"ours: {row['holds']} of {row['ran']} run"
+    if not isna(row["published"]):
+        cases += f"<br>published: {row['published']} of {row['cases']}"
+    level = VERDICT_LEVELS[row["verdict"]]
+    return f'<tr><td class="{level}">{verdict}</td><td>{claim}</td><td>{cases}</td></tr>\n'
+
+
 # The command
 
 
@@ -269,6 +332,31 @@ def add_parser(commands):
     parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS))
     parser.add_argument("--to", default="_build/tables", help="directory (_build/tables)")
     parser.set_defaults(run=write_tables)
+
+
+def add_scoreboard_parser(commands):
+    """Add ``scoreboard`` to the subparsers of the command line."""
+    parser = commands.add_parser("scoreboard", help="judge the claims; write scoreboard.csv")
+    parser.add_argument("--results", default=RESULTS, help=f"of the CSV files ({RESULTS})")
+    parser.set_defaults(run=write_scoreboard)
+
+
+def write_scoreboard(arguments):
+    """Judge every claim from the recorded results."""
+    table = scoreboard(judge_recorded(arguments.results))
+    write_text(Path(arguments.results) / "scoreboard.csv", table.to_csv(index=False))
+    print(table["verdict"].value_counts().to_string())
+    return 0
+
+
+def judge_recorded(results):
+    """Every claim judged from a directory of results: released design, schedule ``fast``."""
+    comparison = compare(read_metrics(results), design="released", schedule="fast")
+    try:
+        estimates = read_estimates(FIGURE_2, results)
+    except FileNotFoundError:
+        estimates = None
+    return judge(comparison, estimates=estimates)
 
 
 def write_tables(arguments):

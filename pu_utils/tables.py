@@ -114,6 +114,22 @@ def compare(metrics, design="released", schedule="paper"):
     return rows.assign(design=design, schedule=schedule)
 
 
+def seeds_run(comparison, table):
+    """How many seeds every method of a table was run with, by data set and label frequency.
+
+    Parameters
+    ----------
+    comparison : pandas.DataFrame
+        What :func:`compare` gives.
+    table : str
+        "table1" to "table5", "tableA2" to "tableA5".
+    """
+    rows = comparison[(comparison["table"] == table) & (comparison["method"] != "LBE+S")]
+    names = rows["dataset"].map(DATASET_NAMES).rename("data set")
+    seeds = rows.groupby([names, rows["label_frequency"].rename("c")], sort=False)["seeds"]
+    return seeds.min().unstack()
+
+
 def _places():
     """Every place in the tables, with the published figure where there is one."""
     names = {"mean": "published", "se": "published_se", "bold": "published_best"}
