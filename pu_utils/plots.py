@@ -442,3 +442,72 @@ def _frequency_panel(ax, rows, methods):
         )  # fmt: skip
     if rows["ours"].isna().all():
         ax.text(0.5, 0.05, "not run by us", transform=ax.transAxes, ha="center")
+
+
+def golden_area(panels_):
+    """Rows ordered by y, with y - s/2 below each, and where the two rules differ (Figure 2).
+
+    Parameters
+    ----------
+    panels_ : dict
+        Title of each panel and its unlabelled rows, a DataFrame with ``y``, ``s``, ``class``.
+    """
+    with _figure(1, len(panels_), figsize=(7.5, 3.4), sharey=True) as (figure, axes):
+        for ax, (title, rows) in zip(np.atleast_1d(axes), panels_.items(), strict=True):
+            rows = rows.sort_values("y", kind="stable")
+            share = (np.arange(len(rows)) + 0.5) / len(rows)
+            start = share[rows["y"] > 0.5].min(initial=1.0)
+            ax.axvspan(start, 1, ymax=0.5, color="gold", alpha=0.35, lw=0)
+            ax.plot(share, rows["y"], color=X_ONLY, label="y(x)")
+            groups = {"negative": (0, NEGATIVE, "."), "positive": (1, LABELLED, "^")}
+            for label, (value, colour, marker) in groups.items():
+                chosen = (rows["class"] == value).to_numpy()
+                shifted = (rows["y"] - rows["s"] / 2)[chosen]
+                ax.scatter(
+                    share[chosen], shifted, s=7, color=colour, marker=marker, lw=0, alpha=0.6,
+                    label=f"y(x) - s(x)/2, {label}",
+                )  # fmt: skip
+            ax.axhline(0.5, color="black", lw=1)
+            ax.set(title=title, xlabel="rows in the order of y(x)", ylim=(0, 1), xlim=(0, 1))
+            ax.title.set_fontsize(9)
+        handles, labels = np.atleast_1d(axes)[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, markerscale=2)
+    return figure
+
+
+def reliability(curves):
+    """Share of positives against mean estimate, and the diagonal of a calibrated one.
+
+    Parameters
+    ----------
+    curves : dict
+        Label and what :func:`pu_utils.calibration.reliability` gives.
+    """
+    with _figure(figsize=(5.4, 4.2)) as (figure, axes):
+        axes.plot([0, 1], [0, 1], color="black", lw=1, label="calibrated")
+        for (label, (estimated, observed)), (colour, marker) in zip(
+            curves.items(), METHOD_STYLES, strict=False
+        ):
+            axes.plot(estimated, observed, marker=marker, color=colour, label=label, lw=1.5)
+        axes.set(xlabel="estimated y(x), mean of a tenth of the rows", ylabel="share of positives")
+        axes.legend()
+    return figure
+
+
+def gain_by_share(share, curves, ylabel):
+    """Curves against the share of an estimate that comes from the model.
+
+    Parameters
+    ----------
+    share : array
+        The grid from 0 (the truth) to 1 (the model).
+    curves : dict
+        Label and values on the grid.
+    ylabel : str
+    """
+    with _figure(figsize=(7, 3.4)) as (figure, axes):
+        for (label, values), (colour, marker) in zip(curves.items(), METHOD_STYLES, strict=False):
+            axes.plot(share, values, color=colour, marker=marker, ms=4, label=label)
+        axes.set(xlabel="share of the model in y(x): 0 is the truth, 1 the model", ylabel=ylabel)
+        axes.legend()
+    return figure

@@ -161,3 +161,25 @@ def test_against_frequency_shows_bands_and_our_means():
     assert [ax.get_title() for ax in figure.axes] == ["MNIST 3v5", "CIFAR CT", "CIFAR VA", "STL VA"]
     assert figure.axes[0].lines[0].get_ydata().tolist() == [81.0, 79.0]
     assert not figure.axes[0].texts and figure.axes[1].texts[0].get_text() == "not run by us"
+
+
+def test_golden_area_begins_where_y_exceeds_one_half():
+    """The shaded part spans the rows that the naive rule calls positive."""
+    rows = pd.DataFrame({"y": [0.9, 0.1, 0.6, 0.2], "s": 0.1, "class": [1, 0, 0, 0]})
+    figure = plots.golden_area({"model": rows})
+    ax = figure.axes[0]
+    assert ax.patches[0].get_x() == pytest.approx(0.625)
+    assert ax.lines[0].get_ydata().tolist() == [0.1, 0.2, 0.6, 0.9]
+    assert ax.collections[1].get_offsets()[:, 1].tolist() == pytest.approx([0.85])
+
+
+def test_reliability_draws_a_curve_per_model():
+    """Beside the diagonal."""
+    drawn = lines(plots.reliability({"model": (np.array([0.2, 0.8]), np.array([0.4, 0.6]))}))
+    assert drawn["model"].tolist() == [0.4, 0.6] and "calibrated" in drawn
+
+
+def test_gain_by_share_draws_every_curve():
+    """In the order given."""
+    drawn = lines(plots.gain_by_share(np.array([0, 1]), {"a": [3, 1], "b": [2, 2]}, "gain"))
+    assert {name: list(values) for name, values in drawn.items()} == {"a": [3, 1], "b": [2, 2]}
