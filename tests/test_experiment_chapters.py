@@ -1,0 +1,111 @@
+"""The experiment chapters show every published figure, and verdicts that follow from results/."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pu_utils.claims import scoreboard
+from pu_utils.rendering import judge_recorded
+from pu_utils.tables import DATASET_NAMES, TABLE_NAMES, published
+
+ROOT = Path(__file__).parents[1]
+NAMES = {shown: name for name, shown in DATASET_NAMES.items()}
+TABLES = {shown: name for name, shown in TABLE_NAMES.items()}
+CHAPTERS = ("10_traditional", "11_synthetic", "12_real")
+
+
+class Figures(HTMLParser):
+    """Collects (table, c, method, data set, source, text) of every figure of a rendered table."""
+
+    def __init__(self):
+        super().__init__()
+        self.found, self.row, self.text = [], [], None
+        self.where = self.method = self.sets = None
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if given.get("role") == "region":
+            self.where = re.fullmatch(r"(Table \S+), c = (\S+)", given["aria-label"]).groups()
+        if tag == "tr":
+            self.row = []
+        if tag in ("td", "th"):
+            self.text = ""
+
+    def handle_data(self, data):
+        if self.text is not None:
+            self.text += data
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.row.append(self.text)
+            self.text = None
+        if tag == "tr" and self.where:
+            self._row_ends()
+
+    def _row_ends(self):
+        if self.row[0] == "method":
+            self.sets = self.row[2:]
+            return
+        if len(self.row) == len(self.sets) + 2:
+            self.method, *self.row = self.row
+        source, *texts = self.row
+        table, c = self.where
+        for shown, text in zip(self.sets, texts, strict=True):
+            key = (TABLES[table], float(c), self.method, NAMES[shown], source)
+            self.found.append((*key, text))
+
+
+@pytest.fixture(scope="module")
+def shown():
+    """Every figure that the chapters show."""
+    parser = Figures()
+    for name in CHAPTERS:
+        book = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))
+        for cell in book["cells"]:
+            for output in cell.get("outputs", []):
+                parser.feed("".join(output.get("data", {}).get("text/html", "")))
+    columns = ["table", "label_frequency", "method", "dataset", "source", "text"]
+    return pd.DataFrame(parser.found, columns=columns)
+
+
+def test_all_960_published_figures_are_shown(shown):
+    """Each once, as printed, at its place; LBE+S a second time beside the released variant."""
+    key = ["table", "label_frequency", "method", "dataset"]
+    rows = shown[(shown["source"] == "published") & (shown["text"] != "–")]
+    rows = rows[rows["method"] != "LBE+S (released)"]
+    figures = published()
+    figures["printed"] = [f"{m:.2f} ± {e:.2f}" for m, e in figures[["mean", "se"]].to_numpy()]
+    both = figures.merge(rows, on=key, how="outer", validate="one_to_one")
+    assert len(both) == 960
+    assert (both["printed"] == both["text"]).all()
+
+
+def test_ours_stands_beside_each_or_is_said_not_to_be_run(shown):
+    """A figure of ours, or the words; for STL, in every table, the words and the reason."""
+    ours = shown[shown["source"] == "ours"]
+    is_figure = ours["text"].str.match(r"\d+\.\d\d")
+    assert (is_figure | (ours["text"] == "not run")).all()
+    assert (ours.loc[ours["dataset"] == "stl_va", "text"] == "not run").all()
+    for name in ("10_traditional", "12_real"):
+        text = (ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")
+        assert "not run: STL-10's archive was not at hand" in text
+
+
+def test_scoreboard_is_what_the_results_say():
+    """``python -m pu_utils scoreboard`` would write the same."""
+    recorded = pd.read_csv(ROOT / "results" / "scoreboard.csv")
+    computed = scoreboard(judge_recorded(ROOT / "results")).reset_index(drop=True)
+    pd.testing.assert_frame_equal(recorded, computed, check_dtype=False)
+
+
+def test_every_experiment_chapter_can_be_rerun():
+    """It ends with a cell that runs its grid, and that the book does not execute."""
+    for path in sorted((ROOT / "notebooks").glob("1[0-3]_*.ipynb")):
+        last = json.loads(path.read_text(encoding="utf-8"))["cells"][-1]
+        assert set(last["metadata"]["tags"]) >= {"skip-execution", "nbval-skip"}
+        assert last["outputs"] == [] and last["execution_count"] is None
+        compile("".join(last["source"]), path.name, "exec")
