@@ -33,7 +33,9 @@ def add_parsers(commands):
     collecting = commands.add_parser("collect", help="put finished cells into CSV files")
     _add_folders(collecting, output=True)
     collecting.set_defaults(run=collect_cells)
-    estimating = commands.add_parser("estimates", help="record y(x), s(x) of each test row")
+    estimating = commands.add_parser(
+        "estimates", help="run, and record y(x), s(x) of each test row"
+    )
     _add_grid(estimating)
     estimating.add_argument("--results", default=RESULTS, help=f"of the CSV files ({RESULTS})")
     estimating.set_defaults(run=write_estimates)
@@ -112,10 +114,10 @@ def collect_cells(arguments):
 
 
 def write_estimates(arguments):
-    """Train the VAE-PU cells of a grid and write what they estimate on each test row."""
+    """Compute the VAE-PU cells of a grid, and write what they estimate on each test row."""
     for cell in _cells(arguments):
         if cell.family == "vae_pu":
-            print(record_estimates(cell, arguments.results))
+            print(record_estimates(cell, arguments.output, arguments.results))
     return 0
 
 

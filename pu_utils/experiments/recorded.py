@@ -15,7 +15,7 @@ import pandas as pd
 
 from pu_utils.experiments.cells import CELL_KEY, cell_of, is_current
 from pu_utils.experiments.science import compute, estimates
-from pu_utils.experiments.store import split_recorded, write_text
+from pu_utils.experiments.store import split_recorded, write_result, write_text
 
 METRIC_COLUMNS = [*CELL_KEY, "decision", "rule", "metric", "value"]
 CELL_COLUMNS = [
@@ -153,18 +153,24 @@ def _csv(columns, rows):
 # Estimates row by row
 
 
-def record_estimates(cell, results, decision="VP-B+S"):
-    """Train a cell and write what a decision of it estimates on each test row; returns the file.
+def record_estimates(cell, output, results, decision="VP-B+S"):
+    """Compute a cell, and write what a decision of it estimates on each test row as well.
 
     Parameters
     ----------
     cell : Cell
-    results : path
-        Directory of the CSV files; the new ones go to ``estimates`` in it.
+    output, results : path
+        Directory of the cells, and of the CSV files; the estimates go to ``estimates`` in it.
     decision : str
         Name of the decision.
+
+    Returns
+    -------
+    pathlib.Path
+        The file of the estimates.
     """
-    columns, origin = estimates(cell, decision)
+    columns, result = estimates(cell, decision)
+    write_result(output, cell, result)
     path = _estimates_path(cell, results)
     rows = zip(
         *(columns[name].astype(int) for name in ("class", "labelled")),
@@ -172,7 +178,9 @@ def record_estimates(cell, results, decision="VP-B+S"):
         strict=True,
     )
     write_text(path, _csv(list(columns), rows))
-    write_text(path.with_suffix(".json"), json.dumps(origin, indent=1) + "\n")
+    origin = {key: value for key, value in result.items() if key != "metrics"}
+    text = json.dumps({"decision": decision, **origin}, indent=1)
+    write_text(path.with_suffix(".json"), text + "\n")
     return path
 
 

@@ -64,23 +64,32 @@ def compute(cell):
     A cell that trains limits its process to one thread for good: two cells in two threads of one
     process (as Dask may run them) could not take turns at restoring what was.
     """
-    watch = Stopwatch()
-    data, decisions = _decide(cell, watch)
-    with watch.phase("metrics"):
-        measured = [measure(decision, data.test) for decision in decisions]
-    return {**_origin(cell, data), "seconds": watch.total(), "metrics": measured}
+    return _result(cell, *_decide(cell, watch := Stopwatch()), watch)
 
 
 def estimates(cell, name):
     """What a decision of a cell knows of each test row, and what is true.
 
-    Returns the columns ``class``, ``labelled``, ``y`` and ``s`` (arrays), and where they come
-    from (a dictionary in JSON's types).
+    Returns the columns ``class``, ``labelled``, ``y`` and ``s`` (arrays), and the cell's result.
     """
-    data, decisions = _decide(cell, Stopwatch())
+    data, decisions = _decide(cell, watch := Stopwatch())
     (chosen,) = [d for d in decisions if d.name == name and d.rule != "x_only"]
     columns = {"class": data.test.y, "labelled": data.test.s, "y": chosen.y, "s": chosen.s}
-    return columns, {"decision": name, **_origin(cell, data)}
+    return columns, _result(cell, data, decisions, watch)
+
+
+def _result(cell, data, decisions, watch):
+    with watch.phase("metrics"):
+        measured = [measure(decision, data.test) for decision in decisions]
+    return {
+        "settings": cell.settings,
+        "settings_hash": cell.settings_hash,
+        "data_fingerprint": data.fingerprint,
+        **provenance(),
+        "device": "cpu" if cell.family == "reference" else _device(),
+        "seconds": watch.total(),
+        "metrics": measured,
+    }
 
 
 def _decide(cell, watch):
@@ -91,16 +100,6 @@ def _decide(cell, watch):
         )
     family = {"vae_pu": _vae_pu, "reference": _reference}.get(cell.family, _lbe)
     return data, family(data, cell.settings["parameters"], cell.seed, watch)
-
-
-def _origin(cell, data):
-    return {
-        "settings": cell.settings,
-        "settings_hash": cell.settings_hash,
-        "data_fingerprint": data.fingerprint,
-        **provenance(),
-        "device": "cpu" if cell.family == "reference" else _device(),
-    }
 
 
 def measure(decision, test):

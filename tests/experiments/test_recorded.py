@@ -209,14 +209,16 @@ def test_run_leaves_out_recorded_cells(folders, tmp_path, monkeypatch):
 def test_estimates_are_recorded_row_by_row(tmp_path, capsys):
     """A row per test row, as the cell decides on them, with its origin beside it."""
     command = ["estimates", "smoke", "--datasets", "synth_1", "--seeds", "0"]
-    assert main([*command, "--results", str(tmp_path)]) == 0
+    folders = ["--results", str(tmp_path), "--output", str(tmp_path / "runs")]
+    assert main([*command, *folders]) == 0
     assert str(tmp_path) in capsys.readouterr().out
     (cell,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["vae_pu"])
     rows = read_estimates(cell, tmp_path)
     assert list(rows) == ["class", "labelled", "y", "s"]
     assert (rows["s"] <= rows["y"]).all() and rows["class"].isin((0, 1)).all()
     predicted = augmented_rule(rows["y"], rows["s"], rows["labelled"])
-    (measured,) = [m for m in recorded.compute(cell)["metrics"] if m["decision"] == "VP-B+S"]
+    result = store.read_result(store.result_path(tmp_path / "runs", cell))
+    (measured,) = [m for m in result["metrics"] if m["decision"] == "VP-B+S"]
     found = u_accuracy(rows["class"], predicted.astype(int), rows["labelled"])
     assert found == pytest.approx(measured["u_accuracy"], abs=0.002)  # six decimals near 1/2
 
@@ -224,7 +226,7 @@ def test_estimates_are_recorded_row_by_row(tmp_path, capsys):
 def test_stale_estimates_are_refused(tmp_path, monkeypatch):
     """Estimates made with other settings are not shown as those of today."""
     (cell,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["reference"])
-    recorded.record_estimates(cell, tmp_path, "S-Prophet")
+    recorded.record_estimates(cell, tmp_path / "runs", tmp_path, "S-Prophet")
     assert len(read_estimates(cell, tmp_path)) == 1500
     monkeypatch.setattr(cells, "SCIENCE_VERSION", cells.SCIENCE_VERSION + 1)
     (changed,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["reference"])
