@@ -14,7 +14,7 @@ from statistics import mode
 
 from pandas import isna
 
-from pu_utils.claims import SOURCES, judge, scoreboard
+from pu_utils.claims import RULE, SOURCES, judge, scoreboard
 from pu_utils.data.record import DESIGNS, check_choice
 from pu_utils.experiments.cells import FIGURE_2
 from pu_utils.experiments.cli import RESULTS
@@ -278,7 +278,7 @@ VERDICT_LEVELS = {
 
 
 def verdicts_html(judged, link=False):
-    """Claims and verdicts as HTML: a table that becomes a list on a narrow screen.
+    """Claims and verdicts as HTML, one row a claim, and the rule that gives the verdicts.
 
     Parameters
     ----------
@@ -287,37 +287,39 @@ def verdicts_html(judged, link=False):
     link : bool
         Whether each claim links to the page that shows its figures.
     """
-    lines = [_verdict_line(row, link) for row in judged.to_dict("records")]
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("verdict", "claim", "cases"))
+    rows = "".join(_verdict_row(row, link) for row in judged.to_dict("records"))
     return (
         f'<div class="pu-table"><style>{STYLE}{VERDICT_STYLE}</style>\n'
-        f'<table class="pu-verdicts"><thead><tr>{heads}</tr></thead>\n<tbody>\n'
-        f"{''.join(lines)}</tbody></table></div>\n"
+        f'<ul class="pu-verdicts">\n{rows}</ul>\n<p><small>{escape(RULE)}.</small></p></div>\n'
     )
 
 
+# A list, not a table: on a narrow screen the parts of a row stand below each other
 VERDICT_STYLE = """
-.pu-table .pu-verdicts td { white-space: normal; text-align: left; vertical-align: top; }
-.pu-table .pu-verdicts tr > * { border-top: 1px solid currentColor; padding: 0.4em 0.6em; }
-.pu-table .pu-verdicts td:first-child { font-weight: bold; min-width: 8em; }
-@media (max-width: 600px) {
-  .pu-table .pu-verdicts thead { display: none; }
-  .pu-table .pu-verdicts td { display: block; border-top: none; }
-  .pu-table .pu-verdicts tr { display: block; border-top: 1px solid currentColor; }
+.pu-table ul.pu-verdicts { list-style: none; padding: 0; margin: 0; }
+.pu-table .pu-verdicts li {
+  display: grid; grid-template-columns: 10.5em 1fr 11em; gap: 0 1em; margin: 0;
+  padding: 0.5em 0; border-top: 1px solid currentColor;
 }
+.pu-table .pu-verdicts .pu-verdict { font-weight: bold; padding: 0 0.4em; align-self: start; }
+@media (max-width: 720px) { .pu-table .pu-verdicts li { grid-template-columns: 1fr; } }
 """
 
 
-def _verdict_line(row, link):
+def _verdict_row(row, link):
     verdict = f"{SYMBOLS[row['verdict']]} {row['verdict']}"
-    table = SOURCES[row["table"]]
-    source = f'<a href="{row["where"]}.html">{table}</a>' if link else table
-    claim = f"{escape(row['claim'])} ({source})<br><small>A case: {escape(row['case'])}.</small>"
+    source = SOURCES[row["table"]]
+    if link:
+        source = f'<a href="{row["where"]}.html">{source}</a>'
     cases = f"ours: {row['holds']} of {row['ran']} run"
     if not isna(row["published"]):
         cases += f"<br>published: {row['published']} of {row['cases']}"
     level = VERDICT_LEVELS[row["verdict"]]
-    return f'<tr><td class="{level}">{verdict}</td><td>{claim}</td><td>{cases}</td></tr>\n'
+    return (
+        f'<li><span><span class="pu-verdict {level}">{verdict}</span></span>'
+        f"<span>{source}: {escape(row['claim'])}<br><small>A case: {escape(row['case'])}.</small>"
+        f"</span><span><small>{cases}</small></span></li>\n"
+    )
 
 
 # The command

@@ -10,11 +10,19 @@ import pytest
 
 from pu_utils import metrics, rendering
 from pu_utils.__main__ import main
+from pu_utils.claims import RULE, judge
 from pu_utils.data import NAMES, REAL
 from pu_utils.experiments import Cell
 from pu_utils.experiments.cells import CELL_KEY
+from pu_utils.experiments.recorded import METRIC_COLUMNS
 from pu_utils.rendering import FORMATS, to_html, to_latex, to_markdown
-from pu_utils.tables import DATASET_NAMES, compare, published, published_datasets
+from pu_utils.tables import (
+    DATASET_NAMES,
+    compare,
+    published,
+    published_datasets,
+    seeds_run,
+)
 
 
 def test_published_has_all_figures():
@@ -255,3 +263,23 @@ def test_published_datasets_are_table_a1():
     table = published_datasets()
     assert tuple(table["dataset"]) == tuple(REAL)
     assert table.set_index("dataset").loc["cdc_diabetes", "samples"] == 148_458
+
+
+def test_verdicts_have_a_row_per_claim_and_the_rule():
+    """Words and symbols say the verdict, not colour alone; links only where asked for."""
+    judged = judge(compare(pd.DataFrame(columns=METRIC_COLUMNS)), ["theorem-rule", "real-best"])
+    text = rendering.verdicts_html(judged)
+    assert text.count("<li>") == 2 and html.escape(RULE) in text
+    assert "✔ reproduced" in text and "– not run" in text
+    assert "published: 32 of 36" in text and text.count("published: ") == 1
+    assert "href" not in text
+    assert 'href="12_real.html"' in rendering.verdicts_html(judged, link=True)
+
+
+def test_seeds_run_counts_what_every_method_has(comparison):
+    """The least over the methods; the text's LBE is an addition and does not count."""
+    seeds = seeds_run(comparison, "table4")
+    assert list(seeds) == [0.02, 0.1, 0.3, 0.5, 0.7, 0.9]
+    rows = comparison[(comparison["table"] == "table4") & (comparison["dataset"] == "synth_1")]
+    assert seeds.loc["Synth. 1", 0.5] == rows.loc[rows["label_frequency"] == 0.5, "seeds"].min()
+    assert seeds.shape == (4, 6)
