@@ -30,11 +30,17 @@ def recorded_seconds(recorded):
     Returns
     -------
     pandas.DataFrame
-        Columns ``seconds`` and ``cells``, how many there are, indexed by ``dataset``, ``family``
-        and ``schedule``.
+        Columns ``seconds``; ``operations``, the mean of their :func:`operations`; and ``cells``,
+        how many there are; indexed by ``dataset``, ``family`` and ``schedule``.
     """
-    seconds = _known(recorded).groupby(KIND)["processor_seconds"]
-    return seconds.agg(seconds="mean", cells="size")
+    known = _known(recorded)
+    counted = [operations(cell_of(row)) for row in known.to_dict("records")]
+    groups = known.assign(operations=counted).groupby(KIND)
+    return groups.agg(
+        seconds=("processor_seconds", "mean"),
+        operations=("operations", "mean"),
+        cells=("seed", "size"),
+    )
 
 
 def expected_seconds(cells, recorded):
