@@ -511,3 +511,35 @@ def gain_by_share(share, curves, ylabel):
         axes.set(xlabel="share of the model in y(x): 0 is the truth, 1 the model", ylabel=ylabel)
         axes.legend()
     return figure
+
+
+def cost_by_dataset(costs):
+    """What a cell costs on each data set, a dot a schedule, filled where it was measured.
+
+    Parameters
+    ----------
+    costs : DataFrame
+        Columns dataset, schedule, rows, seconds, measured.
+    """
+    names = list(costs.sort_values("rows", kind="stable")["dataset"].unique())
+    rows = costs.groupby("dataset")["rows"].first()
+    with _figure(figsize=(7, 0.42 * len(names) + 1.2)) as (figure, axes):
+        by_schedule = costs.groupby("schedule", sort=False)
+        for (schedule, group), (colour, marker) in zip(by_schedule, METHOD_STYLES, strict=False):
+            for measured, dots in group.groupby("measured", sort=False):
+                axes.scatter(
+                    dots["seconds"] / 60,
+                    dots["dataset"].map(names.index),
+                    marker=marker,
+                    edgecolor=colour,
+                    facecolor=colour if measured else "none",
+                    label=f"{schedule}, {'measured' if measured else 'extrapolated'}",
+                    zorder=3,
+                )
+        labels = [f"{TITLES[name]}, {rows[name]:,} rows" for name in names]
+        axes.set_yticks(range(len(names)), labels)
+        axes.invert_yaxis()
+        axes.set(xscale="log", xlabel="processor minutes of a cell")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+    return figure

@@ -183,3 +183,23 @@ def test_gain_by_share_draws_every_curve():
     """In the order given."""
     drawn = lines(plots.gain_by_share(np.array([0, 1]), {"a": [3, 1], "b": [2, 2]}, "gain"))
     assert {name: list(values) for name, values in drawn.items()} == {"a": [3, 1], "b": [2, 2]}
+
+
+def test_cost_by_dataset_fills_what_was_measured():
+    """Dots stand at their minutes, from few rows to many; filled only where measured."""
+    columns = ["dataset", "schedule", "rows", "seconds", "measured"]
+    rows = [
+        ("mnist_ove", "paper", 900, 6000, False),
+        ("synth_1", "paper", 700, 600, True),
+        ("mnist_ove", "fast", 900, 60, False),
+    ]
+    axes = plots.cost_by_dataset(pd.DataFrame(rows, columns=columns)).axes[0]
+    assert [t.get_text().split(",")[0] for t in axes.get_yticklabels()] == ["Synth. 1", "MNIST OvE"]
+    dots = {
+        c.get_label(): (c.get_offsets().tolist(), len(c.get_facecolor())) for c in axes.collections
+    }
+    assert dots == {
+        "paper, extrapolated": ([[100, 1]], 0),
+        "paper, measured": ([[10, 0]], 1),
+        "fast, extrapolated": ([[1, 1]], 0),
+    }
