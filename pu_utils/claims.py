@@ -338,8 +338,14 @@ VARIANTS = ("VP", "VP-A3", "VP-IF", "VP-B")
 WITH_S = ("VP+S", "VP-B+S", "LBE+S")
 PROPHETS = ("S-Prophet", "Y-Prophet")
 MNIST = ("mnist_3v5", "mnist_ove")
-TRADITIONAL, SYNTHETIC, REAL = "10_traditional", "11_synthetic", "12_real"
-SMALL_GAIN = "13_small_gain"
+TRADITIONAL = "10_traditional#the-verdict"
+SYNTHETIC_METHODS = "11_synthetic#which-method"
+SYNTHETIC_RULE = "11_synthetic#how-much-and-what-holds-it-back"
+SYNTHETIC_BALANCED = "11_synthetic#and-in-balanced-accuracy"
+REAL_METHODS = "12_real#which-method"
+REAL_RULE = "12_real#what-does-the-rule-add"
+REAL_BALANCED = "12_real#and-in-balanced-accuracy"
+SMALL_GAIN = "13_small_gain#the-figure-and-two-beside-it"
 
 CLAIMS = (
     Claim(
@@ -347,31 +353,31 @@ CLAIMS = (
         "(i), (ii) The rule y(x) > (1 + s(x))/2 on unlabelled rows, with 1 on labelled ones, has "
         "the least error of all rules of (x, S), and its risk is the stated one.",
         "in a random population of three points none of the 64 rules errs less",
-        "02_theorem_1", _no_rule_is_better,
+        "02_theorem_1#a-check-that-needs-no-calculus", _no_rule_is_better,
     ),
     Claim(
         "theorem-bounds", "theorem1",
         "(iii) The excess risk of the x-only rule lies between the stated bounds.",
         "it does in a random population of three points",
-        "02_theorem_1", _bounds_hold,
+        "02_theorem_1#iii-the-excess-risk", _bounds_hold,
     ),
     Claim(
         "theorem-odds", "theorem1",
         "(iv) Not being labelled multiplies the odds of class 1 by 1 - e(x).",
         "it does in a random population of three points",
-        "02_theorem_1", _odds_ratio,
+        "02_theorem_1#iv-the-odds-ratio-and-the-paper-s-remarks", _odds_ratio,
     ),
     Claim(
         "example-1", "example1",
         "The excess risk of the probit example has the stated closed form.",
         "quadrature agrees, for one of 41 cut-offs a",
-        "03_example_1", _example_1,
+        "03_example_1#by-quadrature", _example_1,
     ),
     Claim(
         "example-2", "example2",
         "The augmented posterior of two logistic curves has the stated closed form.",
         "both agree on a grid of x, for one of 15 pairs of slopes",
-        "04_example_2", _example_2,
+        "04_example_2#the-closed-form", _example_2,
     ),
     Claim(
         "traditional-best", "table1",
@@ -405,101 +411,101 @@ CLAIMS = (
         "synthetic-low-c", "table2",
         "With the rule, VP-B+S is the best method on synthetic data when labels are rare.",
         "at c <= 0.3 VP-B+S has the highest U-accuracy of VP+S, VP-B+S, LBE+S",
-        SYNTHETIC, _best("VP-B+S", WITH_S, (0.02, 0.1, 0.3)),
+        SYNTHETIC_METHODS, _best("VP-B+S", WITH_S, (0.02, 0.1, 0.3)),
     ),
     Claim(
         "synthetic-lbe-low-c", "table2",
         "LBE+S does not work well when labels are rare.",
         "at c <= 0.1 LBE+S has the lowest U-accuracy of the three",
-        SYNTHETIC, _worst("LBE+S", WITH_S, (0.02, 0.1)),
+        SYNTHETIC_METHODS, _worst("LBE+S", WITH_S, (0.02, 0.1)),
     ),
     Claim(
         "synthetic-lbe-overtakes", "table2",
         "LBE+S tends to overtake VP-B+S at c = 0.7.",
         "at c = 0.7 LBE+S is ahead of VP-B+S",
-        SYNTHETIC, _ahead("LBE+S", "VP-B+S", (0.7,)),
+        SYNTHETIC_METHODS, _ahead("LBE+S", "VP-B+S", (0.7,)),
     ),
     Claim(
         "synthetic-vp-at-0.9", "table2",
         "VP+S is better than VP-B+S at c = 0.9 and worse everywhere else.",
         "VP+S is ahead of VP-B+S at c = 0.9, behind it elsewhere",
-        SYNTHETIC, _overtaken_only_at(0.9, "VP-B+S", "VP+S"),
+        SYNTHETIC_METHODS, _overtaken_only_at(0.9, "VP-B+S", "VP+S"),
     ),
     Claim(
         "prophets-agree", "table4",
         "With few labels the prophets are nearly equivalent.",
         "at c <= 0.1 the U-accuracies of S-Prophet and Y-Prophet differ by at most 1 point",
-        SYNTHETIC, _near(*PROPHETS, 1, (0.02, 0.1)),
+        SYNTHETIC_RULE, _near(*PROPHETS, 1, (0.02, 0.1)),
     ),
     Claim(
         "prophets-part", "table4",
         "At c = 0.9 the prophets differ by some twenty points.",
         "at c = 0.9 S-Prophet is ahead of Y-Prophet by more than 15 points",
-        SYNTHETIC, _ahead(*PROPHETS, (0.9,), by=15),
+        SYNTHETIC_RULE, _ahead(*PROPHETS, (0.9,), by=15),
     ),
     Claim(
         "synthetic-rule", "table4",
         "The rule raises the U-accuracy of VP-B in almost every case (sign test).",
         "VP-B+S is ahead of VP-B",
-        SYNTHETIC, _ahead("VP-B+S", "VP-B"),
+        SYNTHETIC_RULE, _ahead("VP-B+S", "VP-B"),
     ),
     Claim(
         "synthetic-gain-grows", "table4",
         "The gain tends to increase with the label frequency.",
         "per data set, the mean gain of VP-B+S over VP-B is larger at c >= 0.7 than at c <= 0.1",
-        SYNTHETIC, _gain_grows("VP-B+S", "VP-B"),
+        SYNTHETIC_RULE, _gain_grows("VP-B+S", "VP-B"),
     ),
     Claim(
         "synthetic-gain-small", "table4",
         "The gain of VP-B+S over VP-B is smaller than that of the prophets.",
         "at c >= 0.5 it is below the gain of S-Prophet over Y-Prophet",
-        SYNTHETIC,
+        SYNTHETIC_RULE,
         _smaller_gain(("VP-B+S", "VP-B"), PROPHETS, (0.5, 0.7, 0.9)),
     ),
     Claim(
         "y-holds-back", "table4",
         "It is the estimate of y(x), not that of s(x), that holds VP-B+S back.",
         "told the true y(x), VP-B+S is closer to S-Prophet than told the true s(x)",
-        SYNTHETIC,
+        SYNTHETIC_RULE,
         _closer("S-Prophet", "VP-B+S + true y(x)", "VP-B+S + true s(x)"),
     ),
     Claim(
         "real-best", "table3",
         "With the rule, VP-B+S is the best method in the vast majority of real cases.",
         "VP-B+S has the highest U-accuracy of VP+S, VP-B+S, LBE+S",
-        REAL, _best("VP-B+S", WITH_S),
+        REAL_METHODS, _best("VP-B+S", WITH_S),
     ),
     Claim(
         "real-cdc", "table3",
         "On CDC Diabetes LBE+S outperforms VP-B+S at c = 0.5 and 0.7.",
         "LBE+S is ahead of VP-B+S there",
-        REAL, _ahead("LBE+S", "VP-B+S", (0.5, 0.7), ("cdc_diabetes",)),
+        REAL_METHODS, _ahead("LBE+S", "VP-B+S", (0.5, 0.7), ("cdc_diabetes",)),
     ),
     Claim(
         "real-rule", "table5",
         "On real data, too, the rule raises the U-accuracy of VP-B systematically (sign test).",
         "VP-B+S is ahead of VP-B",
-        REAL, _ahead("VP-B+S", "VP-B"),
+        REAL_RULE, _ahead("VP-B+S", "VP-B"),
     ),
     Claim(
         "real-gain-small", "table5",
         "On real data the gain is small.",
         "VP-B+S is within 3 points of VP-B",
-        REAL, lambda table: _near("VP-B+S", "VP-B", 3, _frequencies(table))(table),
+        REAL_RULE, lambda table: _near("VP-B+S", "VP-B", 3, _frequencies(table))(table),
     ),
     Claim(
         "balanced-synthetic", "tableA2",
         "In U-balanced accuracy VP-B+S is still the best of the methods with the rule, on "
         "synthetic data.",
         "VP-B+S has the highest U-balanced accuracy of VP+S, VP-B+S, LBE+S",
-        SYNTHETIC, _best("VP-B+S", WITH_S),
+        SYNTHETIC_BALANCED, _best("VP-B+S", WITH_S),
     ),
     Claim(
         "balanced-real", "tableA3",
         "In U-balanced accuracy VP-B+S is still the best of the methods with the rule, on real "
         "data.",
         "VP-B+S has the highest U-balanced accuracy of VP+S, VP-B+S, LBE+S",
-        REAL, _best("VP-B+S", WITH_S),
+        REAL_BALANCED, _best("VP-B+S", WITH_S),
     ),
     Claim(
         "golden-few", "figure2",
@@ -582,7 +588,7 @@ def scoreboard(judged):
     evidence = [
         f"ours: holds in {row.holds} of {row.ran} cases run, of {row.cases}"
         + ("" if pd.isna(row.published) else f"; published: in {row.published}")
-        + f"; shown in notebooks/{row.where}.ipynb"
+        + f"; shown in notebooks/{row.where.replace('#', '.ipynb#')}"
         for row in judged.itertuples()
     ]
     return pd.DataFrame(

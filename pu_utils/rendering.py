@@ -310,7 +310,7 @@ def _verdict_row(row, link):
     verdict = f"{SYMBOLS[row['verdict']]} {row['verdict']}"
     source = SOURCES[row["table"]]
     if link:
-        source = f'<a href="{row["where"]}.html">{source}</a>'
+        source = f'<a href="{row["where"].replace("#", ".html#")}">{source}</a>'
     cases = f"ours: {row['holds']} of {row['ran']} run"
     if not isna(row["published"]):
         cases += f"<br>published: {row['published']} of {row['cases']}"

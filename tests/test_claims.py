@@ -1,5 +1,8 @@
 """Claims are judged from figures, by one rule, and a changed figure changes the verdict."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +12,8 @@ from pu_utils.__main__ import main
 from pu_utils.claims import CLAIMS, figures, golden_area, judge, scoreboard, sign_test, verdict
 from pu_utils.experiments.recorded import METRIC_COLUMNS
 from pu_utils.tables import compare
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +123,13 @@ def test_a_gain_that_falls_with_c_is_noticed(as_published):
     assert judge(changed, ["synthetic-gain-grows"])["verdict"].item() == "not reproduced"
 
 
-def test_claims_name_their_tables():
-    """Keys are unique and tables exist."""
+def test_claims_name_their_tables_and_sections():
+    """Keys are unique, tables exist, and so do the sections that show the figures."""
+    for claim in CLAIMS:
+        name, anchor = claim.where.split("#")
+        text = (NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
+        headings = re.findall(r'"##+ ([^"]*?)(?:\\n)?"', text)
+        assert anchor in {re.sub(r"[^a-z0-9]+", "-", h.lower()).strip("-") for h in headings}
     assert len({claim.key for claim in CLAIMS}) == len(CLAIMS)
     assert {claim.table for claim in CLAIMS} <= set(claims.SOURCES)
     assert "reproduced in part" in claims.RULE

@@ -273,7 +273,7 @@ def test_verdicts_have_a_row_per_claim_and_the_rule():
     assert "✔ reproduced" in text and "– not run" in text
     assert "published: 32 of 36" in text and text.count("published: ") == 1
     assert "href" not in text
-    assert 'href="12_real.html"' in rendering.verdicts_html(judged, link=True)
+    assert 'href="12_real.html#which-method"' in rendering.verdicts_html(judged, link=True)
 
 
 def test_seeds_run_counts_what_every_method_has(comparison):
