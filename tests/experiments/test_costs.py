@@ -198,7 +198,7 @@ def test_cells_that_say_nothing_are_left_out(monkeypatch):
     """Those of a GPU, and those with settings of the past."""
     known = pd.concat([recorded({cell(): 1.0}, device="cuda"), recorded({cell(seed=1): 9.0})])
     assert recorded_seconds(known)["seconds"].tolist() == [9]
-    monkeypatch.setattr(cells, "SCIENCE_VERSION", cells.SCIENCE_VERSION + 1)
+    monkeypatch.setattr(cells, "SCIENCE_VERSION", dict.fromkeys(cells.FAMILIES, 99))
     with pytest.raises(ValueError, match="no cell of family 'vae_pu' is recorded"):
         expected_seconds([cell(seed=2)], known)
 
