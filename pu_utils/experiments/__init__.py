@@ -10,7 +10,14 @@ from pu_utils.experiments.costs import (
 )
 from pu_utils.experiments.counting import operations, parts
 from pu_utils.experiments.engine import run
-from pu_utils.experiments.recorded import collect, read_cells, read_metrics, verify
+from pu_utils.experiments.recorded import (
+    collect,
+    read_cells,
+    read_estimates,
+    read_metrics,
+    record_estimates,
+    verify,
+)
 from pu_utils.experiments.rerunning import rerun
 from pu_utils.experiments.science import compute
 
@@ -26,7 +33,9 @@ __all__ = [
     "operations",
     "parts",
     "read_cells",
+    "read_estimates",
     "read_metrics",
+    "record_estimates",
     "recorded_seconds",
     "rerun",
     "run",
