@@ -469,6 +469,7 @@ def golden_area(panels_):
                 )  # fmt: skip
             ax.axhline(0.5, color="black", lw=1)
             ax.set(title=title, xlabel="rows in the order of y(x)", ylim=(0, 1), xlim=(0, 1))
+            ax.set_xticks([0, 0.5, 1], ["0", "", "1"])
             ax.title.set_fontsize(9)
         handles, labels = np.atleast_1d(axes)[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3, markerscale=2)
