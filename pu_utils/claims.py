@@ -167,11 +167,15 @@ def _near_best(method, among, points, c):
 
 
 def _lead_reaches(method, others, points):
-    """Somewhere the lead over the best of the others is at least so many points: one case."""
+    """Somewhere the lead over the best of the others is at least so many points: one case.
+
+    That it is nowhere can be said only if most cells were run.
+    """
 
     def holds(table):
-        lead = (table[method] - table[list(others)].max(axis=1, skipna=False)).dropna()
-        return pd.Series([np.nan if lead.empty else bool(lead.max() >= points)], dtype=object)
+        lead = table[method] - table[list(others)].max(axis=1, skipna=False)
+        reached, known = bool(lead.max() >= points), lead.notna().mean() >= MOST
+        return pd.Series([reached if reached or known else np.nan], dtype=object)
 
     return holds
 
