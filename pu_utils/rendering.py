@@ -143,7 +143,8 @@ def _usual_seeds(rows):
 def _caption(rows):
     """Metric, unit, design, schedule, number of seeds, and what was not run."""
     first, usual = rows[0], _usual_seeds(rows)
-    seeds = f"{usual} seeds where a figure does not say otherwise" if usual else "none recorded"
+    count = "1 seed" if usual == 1 else f"{usual} seeds"
+    seeds = f"{count} where a figure does not say otherwise" if usual else "none recorded"
     return (
         f"{TABLE_NAMES[first['table']]}: {METRIC_NAMES[first['metric']]}, per cent, mean ± "
         f"standard error over seeds. Ours: the {first['design']} design, networks by the "
