@@ -299,7 +299,7 @@ def verdicts_html(judged, link=False):
 VERDICT_STYLE = """
 .pu-table ul.pu-verdicts { list-style: none; padding: 0; margin: 0; }
 .pu-table .pu-verdicts li {
-  display: grid; grid-template-columns: 10.5em 1fr 11em; gap: 0 1em; margin: 0;
+  display: grid; grid-template-columns: 12.5em 1fr 10em; gap: 0 1em; margin: 0;
   padding: 0.5em 0; border-top: 1px solid currentColor;
 }
 .pu-table .pu-verdicts .pu-verdict { font-weight: bold; padding: 0 0.4em; align-self: start; }

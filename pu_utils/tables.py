@@ -156,7 +156,10 @@ def _summaries(metrics, design, schedule):
 
 
 def _is_best(rows):
-    """Whether a figure, as printed, is the highest of those that were not told the truth."""
+    """Whether a figure, as printed, is the highest of those that were not told the truth.
+
+    Where all-negative alone was run there is nothing to be better than.
+    """
     printed = rows["ours"].round(2).where(~rows["method"].isin(TOLD_THE_TRUTH))
-    best = printed.groupby([rows["table"], rows["label_frequency"], rows["dataset"]])
-    return printed.eq(best.transform("max"))
+    rivals = printed.groupby([rows["table"], rows["label_frequency"], rows["dataset"]])
+    return printed.eq(rivals.transform("max")) & (rivals.transform("count") > 1)

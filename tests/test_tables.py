@@ -122,6 +122,13 @@ def test_best_is_never_told_the_truth(comparison):
     assert place(comparison, "table2", "all-negative")["ours_best"]
 
 
+def test_the_only_figure_is_not_the_best():
+    """All-negative alone in its column beats nobody."""
+    metrics_ = recorded_metrics()
+    alone = compare(metrics_[metrics_["decision"] == "all-negative"])
+    assert alone["ours"].notna().any() and not alone["ours_best"].any()
+
+
 def test_schedules_and_designs_are_not_mixed():
     """Results of another schedule or design leave the places empty."""
     metrics = recorded_metrics()
