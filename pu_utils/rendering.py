@@ -158,7 +158,7 @@ def _gaps(rows):
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         missing = [row["reason"] if row["seeds"] == 0 else None for row in rows
                    if row["dataset"] == dataset]  # fmt: skip
-        reason = missing[0] if all(missing) else "run in part"
+        reason = missing[0] if all(missing) else "run in part, the rest has not been computed yet"
         if any(missing):
             names.setdefault(reason, []).append(DATASET_NAMES[dataset])
     return "".join(f" {', '.join(sets)}: {reason}." for reason, sets in names.items())

@@ -44,6 +44,7 @@ METHODS = (
     "VP-B+S + true s(x)", "VP-B+S + true y(x)", "LBE+S", "LBE+S (released)", "all-negative",
 )  # fmt: skip
 NOT_RUN = {"stl_va": "not run: STL-10's archive was not at hand"}
+NOT_YET = "not run: it has not been computed yet"
 
 
 def published():
@@ -109,7 +110,7 @@ def compare(metrics, design="released", schedule="paper"):
     rows["difference"] = (rows["ours"] - rows["published"]) / error
     rows["ours_best"] = _is_best(rows)
     rows["seeds"] = rows["seeds"].fillna(0).astype(int)
-    reasons = rows["dataset"].map(NOT_RUN).fillna("not run")
+    reasons = rows["dataset"].map(NOT_RUN).fillna(NOT_YET)
     rows["reason"] = reasons.where(rows["seeds"] == 0, None)
     return rows.assign(design=design, schedule=schedule)
 

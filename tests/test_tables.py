@@ -18,6 +18,7 @@ from pu_utils.experiments.recorded import METRIC_COLUMNS
 from pu_utils.rendering import FORMATS, to_html, to_latex, to_markdown
 from pu_utils.tables import (
     DATASET_NAMES,
+    NOT_YET,
     compare,
     published,
     published_datasets,
@@ -143,7 +144,7 @@ def test_schedules_and_designs_are_not_mixed():
 def test_not_run_has_a_reason(comparison):
     """STL-10 is named with its reason in every table that has it, others as not run."""
     assert "archive" in place(comparison, "table3", "VP+S", "stl_va")["reason"]
-    assert place(comparison, "table3", "VP+S", "cifar_ct")["reason"] == "not run"
+    assert place(comparison, "table3", "VP+S", "cifar_ct")["reason"] == NOT_YET
     for table in ("table1", "table3", "table5", "tableA3", "tableA5"):
         for render in FORMATS.values():
             assert "STL-10's archive was not at hand" in html.unescape(render(comparison, table))
