@@ -6,6 +6,7 @@ the workers are forked instead of spawned.
 """
 
 import os
+import signal
 import sys
 
 import torch._dynamo  # noqa: F401  (the first step of an optimiser imports it)
@@ -20,6 +21,8 @@ def start(arguments):
     pid = os.fork()
     if pid == 0:
         os.setpgid(0, 0)
+        # as in a terminal: a shell that starts the tests in the background has Ctrl-C ignored
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
         os._exit(main(arguments))
     os.setpgid(pid, pid)
