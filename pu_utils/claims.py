@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
-from scipy.stats import binomtest, norm
 
 from pu_utils import risk, rules
 from pu_utils.tables import TABLE_NAMES
@@ -111,6 +109,8 @@ def sign_test(table_figures, method, other):
     >>> sign_test(table, "VP-B+S", "VP-B")
     SignTest(wins=3, cells=3, p_value=0.125)
     """
+    from scipy.stats import binomtest  # it takes its time, and `status` would have to wait for it
+
     difference = (table_figures[method] - table_figures[other]).dropna()
     wins, cells = int((difference > 0).sum()), int((difference != 0).sum())
     p_value = binomtest(wins, cells, alternative="greater").pvalue if cells else float("nan")
@@ -282,6 +282,8 @@ def _odds_ratio():
 
 def _example_1(n=20_000):
     """The closed form of the excess risk, against the midpoint rule in z = Phi(x)."""
+    from scipy.stats import norm
+
     z = (np.arange(n) + 0.5) / n
     cases = []
     for a in np.linspace(-2, 2, 41):
@@ -293,6 +295,8 @@ def _example_1(n=20_000):
 
 def _example_2():
     """The closed form of the augmented posterior, on a grid of slopes."""
+    from scipy.special import expit
+
     x, cases = np.linspace(-4, 4, 33), []
     for alpha, beta in product((0.5, 1, 2), (0, 0.5, 1, 2, 4)):
         y = expit(alpha * x)

@@ -7,7 +7,6 @@ int8 array that is 1 only where ``y`` is.
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from pu_utils.data.record import same_everywhere
@@ -112,6 +111,8 @@ def logistic_propensity(y, score, label_frequency, power=1):
     >>> logistic_propensity([1, 1, 0], [-1.0, 1.0, 0.0], 0.5).round(3).tolist()
     [0.269, 0.731, 0.5]
     """
+    from scipy.optimize import brentq  # half a second that commands without data need not wait
+
     y, score = _classes(y), _scores("score", score)
     _same_length(y=y, score=score)
     check_label_frequency(label_frequency)
