@@ -115,6 +115,24 @@ def compare(metrics, design="released", schedule="paper"):
     return rows.assign(design=design, schedule=schedule)
 
 
+def mean_distance(comparison, table, dataset, method=None):
+    """Mean distance of our figures of a set from the published ones, in points.
+
+    Parameters
+    ----------
+    comparison : pandas.DataFrame
+        What :func:`compare` gives.
+    table, dataset : str
+        As in its columns.
+    method : str, optional
+        One method; all of them where None.
+    """
+    chosen = (comparison["table"] == table) & (comparison["dataset"] == dataset)
+    if method is not None:
+        chosen &= comparison["method"] == method
+    return (comparison["ours"] - comparison["published"])[chosen].abs().mean()
+
+
 def seeds_run(comparison, table):
     """How many seeds every method of a table was run with, by data set and label frequency.
 

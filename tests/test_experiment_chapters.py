@@ -106,9 +106,9 @@ def test_scoreboard_is_what_the_results_say():
 
 
 def test_every_experiment_chapter_can_be_rerun():
-    """It ends with a cell that runs its grid, and that the book does not execute."""
+    """It ends with a cell that computes it anew, switched off, or running all would take hours."""
     for path in sorted((ROOT / "notebooks").glob("1[0-3]_*.ipynb")):
         last = json.loads(path.read_text(encoding="utf-8"))["cells"][-1]
-        assert set(last["metadata"]["tags"]) >= {"skip-execution", "nbval-skip"}
-        assert last["outputs"] == [] and last["execution_count"] is None
-        compile("".join(last["source"]), path.name, "exec")
+        switch, condition, *body = "".join(last["source"]).splitlines()
+        assert (switch, condition) == ("RERUN = False", "if RERUN:")
+        assert body and all(line.startswith("    ") for line in body)

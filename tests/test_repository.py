@@ -103,20 +103,10 @@ def test_torch_stays_optional(project):
 # Notebooks
 
 
-def executed(path):
-    """The cells of a notebook but for "Rerun it yourself", which can only be its last."""
-    *cells, last = notebook(path)["cells"]
-    return (
-        cells
-        if last["metadata"].get("tags") == ["skip-execution", "nbval-skip"]
-        else [*cells, last]
-    )
-
-
 @each_notebook
 def test_notebook_is_recorded_in_order(path):
     """Strict nbval compares nothing in a cell that was not run: each must be, in order."""
-    code = [cell for cell in executed(path) if cell["cell_type"] == "code"]
+    code = [cell for cell in notebook(path)["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     outputs = [output for cell in code for output in cell["outputs"]]
     assert not [output for output in outputs if output["output_type"] == "error"]
@@ -125,7 +115,7 @@ def test_notebook_is_recorded_in_order(path):
 @each_notebook
 def test_notebook_opens_with_badge_and_boot_cell(path):
     """The first two cells open and prepare Colab, and only the boot cell escapes comparison."""
-    badge, boot, *rest = executed(path)
+    badge, boot, *rest = notebook(path)["cells"]
     slug = repository_url(ROOT).removeprefix("https://github.com/")
     colab = f"https://colab.research.google.com/github/{slug}/blob/main/notebooks/{path.name}"
     assert f"]({colab})" in source(badge) and badge["metadata"]["tags"] == ["remove-cell"]

@@ -20,6 +20,7 @@ from pu_utils.tables import (
     DATASET_NAMES,
     NOT_YET,
     compare,
+    mean_distance,
     published,
     published_datasets,
     seeds_run,
@@ -291,3 +292,11 @@ def test_seeds_run_counts_what_every_method_has(comparison):
     rows = comparison[(comparison["table"] == "table4") & (comparison["dataset"] == "synth_1")]
     assert seeds.loc["Synth. 1", 0.5] == rows.loc[rows["label_frequency"] == 0.5, "seeds"].min()
     assert seeds.shape == (4, 6)
+
+
+def test_mean_distance_is_that_of_what_was_run(comparison):
+    """Of one method, and of all that have a published figure beside ours."""
+    rows = [place(comparison, "table2", name) for name in ("VP+S", "VP-B+S", "S-Prophet")]
+    apart = [abs(row["ours"] - row["published"]) for row in rows]
+    assert mean_distance(comparison, "table2", "synth_1", "VP+S") == pytest.approx(apart[0])
+    assert mean_distance(comparison, "table2", "synth_1") == pytest.approx(np.mean(apart))

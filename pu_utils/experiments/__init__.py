@@ -18,7 +18,7 @@ from pu_utils.experiments.recorded import (
     record_estimates,
     verify,
 )
-from pu_utils.experiments.rerunning import rerun
+from pu_utils.experiments.rerunning import output_folder, rerun
 from pu_utils.experiments.science import compute
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "expected_seconds",
     "grid",
     "operations",
+    "output_folder",
     "parts",
     "read_cells",
     "read_estimates",

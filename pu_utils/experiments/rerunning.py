@@ -1,5 +1,6 @@
 """A grid run again from a notebook, at home or on Colab."""
 
+import sys
 from pathlib import Path
 
 from pu_utils.experiments.cells import grid
@@ -12,6 +13,18 @@ from pu_utils.experiments.costs import (
 from pu_utils.experiments.engine import processors, run
 from pu_utils.experiments.recorded import collect, read_cells, read_metrics
 from pu_utils.experiments.store import failure_path, read_result, state
+
+DRIVE = "/content/drive"  # where Colab shows the drive of its user
+
+
+def output_folder(elsewhere="../runs"):
+    """A folder that outlives the machine: on Colab one of the user's drive, else ``elsewhere``."""
+    if "google.colab" not in sys.modules:
+        return elsewhere
+    from google.colab import drive
+
+    drive.mount(DRIVE)
+    return f"{DRIVE}/MyDrive/pu-book"
 
 
 def rerun(grid_name, output, workers=None, *, recorded="../results", retry_failed=False, **changes):

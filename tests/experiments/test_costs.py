@@ -1,7 +1,9 @@
 """What cells cost: counted operations, recorded seconds, and a grid run again."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from pu_utils.experiments import (
     expected_seconds,
     grid,
     operations,
+    output_folder,
     parts,
     read_cells,
     recorded_seconds,
@@ -290,3 +293,12 @@ def test_rerun_on_a_gpu(gpu, asked, given, monkeypatch, tmp_path, capsys):
     assert rerun("smoke", tmp_path, asked, **SMOKE).empty
     assert workers == [given]
     assert ("an estimated" in capsys.readouterr().out) == gpu
+
+
+def test_output_folder_is_on_the_drive_of_colab_users(monkeypatch):
+    """It is mounted first; elsewhere nothing is."""
+    assert output_folder("here") == "here"
+    mounted = []
+    colab = SimpleNamespace(drive=SimpleNamespace(mount=mounted.append))
+    monkeypatch.setitem(sys.modules, "google.colab", colab)
+    assert output_folder().startswith(mounted[0])
