@@ -104,12 +104,6 @@ def test_label_loss():
     assert vae_pu.label_loss(logit, o).tolist() == pytest.approx(loops)
 
 
-def test_labelled_and_unlabelled_rows_weigh_the_same():
-    """E is the mean over the labelled rows plus the mean over the unlabelled ones."""
-    rows = torch.tensor([3.0, 1.0, 2.0, 6.0])
-    assert vae_pu.over_both(rows, 1).item() == 3 + mean([1, 2, 6])
-
-
 def test_adversarial_terms():
     """(5), (6) and (7) are the mean losses of the discriminator and the target classifier."""
     generated, real = draw(3), draw(5, seed=1)
