@@ -15,6 +15,7 @@ from pu_utils.models.training import (
     History,
     NetworkClassifier,
     adam,
+    in_parts,
     predict_in_batches,
     resolve_device,
     to_tensor,
@@ -190,7 +191,7 @@ class FineTunedVaePu(NetworkClassifier):
 
 def risks(target, labelled, unlabelled, chosen, shares):
     """Positive and negative risk with ``unlabelled[chosen]`` for the unlabelled positives."""
-    g_labelled, g_unlabelled = target(torch.cat([labelled, unlabelled])).split(
+    g_labelled, g_unlabelled = in_parts(target, torch.cat([labelled, unlabelled])).split(
         [len(labelled), len(unlabelled)]
     )
     g_chosen = g_unlabelled[chosen]

@@ -10,6 +10,7 @@ from tqdm.auto import tqdm
 from pu_utils.models.base import PUClassifier
 
 PREDICTION_BATCH = 2048  # rows; activations of this size stay in the processor's cache
+PART = 1024  # rows; likewise where activations are kept for the gradient, a quarter faster
 
 
 class TrainingDiverged(ArithmeticError):
@@ -70,6 +71,11 @@ def descend(optimizer, loss):
     loss.backward(inputs=parameters)
     optimizer.step()
     return loss.detach()
+
+
+def in_parts(network, x):
+    """``network(x)``, computed on a part of the rows at a time."""
+    return torch.cat([network(part) for part in x.split(PART)])
 
 
 def shuffled(n_rows, batch_size, generator):

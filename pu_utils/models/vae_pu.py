@@ -44,6 +44,7 @@ from pu_utils.models.training import (
     count_steps,
     descend,
     epoch_batches,
+    in_parts,
     new_generator,
     predict_in_batches,
     resolve_device,
@@ -284,7 +285,7 @@ class Trainer:
         """A step of the target classifier on labelled, generated and unlabelled rows."""
         x_labelled, x_unlabelled = self.labelled[labelled], self.unlabelled[pool]
         generated = self.generate(labelled, pool, cache)
-        g = self.networks.target(torch.cat([x_labelled, generated, x_unlabelled]))
+        g = in_parts(self.networks.target, torch.cat([x_labelled, generated, x_unlabelled]))
         g_labelled, g_generated, g_unlabelled = g.split(
             [len(x_labelled), len(generated), len(x_unlabelled)]
         )

@@ -297,7 +297,7 @@ def test_constant_features(unfitted, blobs):
 def test_divergence_is_an_error(blobs):
     """Features far from unit scale stop the training with advice, not with NaN predictions."""
     X, _, s = blobs
-    with pytest.raises(TrainingDiverged, match="phase 'autoencoder', epoch 0; scale the features"):
+    with pytest.raises(TrainingDiverged, match="phase 'pretraining', epoch 0; scale the features"):
         VaePu(prior=0.5, schedule=TINY, random_state=0).fit(1e5 * X, s)
 
 
