@@ -22,9 +22,9 @@ where PU are the generated rows, ``o`` the label status, ``g`` the target classi
 (2) is the term of VaDE (Jiang et al., IJCAI 2017); (8) and (9) make the non-negative risk of Kiryo
 et al. (NeurIPS 2017) without the assumption that labelled rows are like all positives.
 
-Two things that the papers leave open are as in the authors' program (https://github.com/
-wawrzenczyka/VAE-PU-Bayes): E weighs every row of a batch alike, and pretraining decodes sampled
-latents.
+Two things that the papers leave open are as in the authors' program,
+https://github.com/wawrzenczyka/VAE-PU-Bayes: E weighs every row of a batch alike, and pretraining
+decodes sampled latents.
 """
 
 from itertools import islice
