@@ -303,7 +303,7 @@ def thresholds_for_balance(odds, curves, best):
             axes.plot(odds, values, color=colour, ls=style, label=label)
             axes.plot(*best[label], "o", color=colour)
         axes.axvline(1, color="black", lw=1)
-        axes.text(1.08, axes.get_ylim()[0], "0-1 rule, t = 1", va="bottom")
+        axes.text(1.08, 51.5, "0-1 rule, t = 1")
         axes.set(xscale="log", xlabel="threshold t on the odds", ylabel="U-balanced accuracy (%)")
         axes.legend()
     return figure
