@@ -44,9 +44,13 @@ html[data-theme="dark"] .pu-table {
 }
 .pu-table .pu-box { overflow-x: auto; max-width: 100%; }
 .pu-table summary { cursor: pointer; padding: 0.4em 0; font-weight: bold; }
-.pu-table table { border-collapse: collapse; font-size: 0.85em; }
-.pu-table th, .pu-table td { padding: 0.1em 0.6em; white-space: nowrap; text-align: right; }
-.pu-table th { text-align: left; }
+.pu-table .pu-box table { border-collapse: collapse; font-size: 0.8em; }
+.pu-table .pu-box table :is(th, td) {
+  padding: 0.1em 0.45em; text-align: right; white-space: nowrap;
+}
+.pu-table .pu-box table tr > th:first-child:not([scope="row"]) {
+  position: sticky; left: 0; background: var(--pst-color-background, Canvas); text-align: left;
+}
 .pu-table tbody th { font-weight: normal; }
 .pu-table tbody tr:nth-child(1) > * { border-top: 1px solid currentColor; }
 .pu-table .pu-near { background: var(--near); color: var(--ink); }
@@ -237,6 +241,7 @@ def _html_method(method, rows, usual):
 
 
 def _html_cell(text, level):
+    text = text.replace(" (n =", "<br>(n =")  # a narrower column
     return f'<td class="{level}">{text}</td>' if level else f"<td>{text}</td>"
 
 

@@ -4,13 +4,15 @@ import functools
 import shutil
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.browser
 HTML = Path(__file__).parents[2] / "_build" / "html"
-READERS = {1400: "light", 390: "dark"}  # width of the window and colour scheme
+DESKTOP, TELEPHONE = 1400, 390  # width of the window
+READERS = list(product([DESKTOP, TELEPHONE], ["light", "dark"]))
 # Pages made by Sphinx for its own ends (source views, indices), not written by the project.
 GENERATED = ("_modules/", "_static/", "genindex", "search", "prf-prf", "py-modindex")
 # Markup of docutils, not of the project: the bibliography's list holds entries of another role.
@@ -38,6 +40,11 @@ RAW_MATHEMATICS = r"""
 """
 TOO_WIDE = """
 () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+"""
+CUT_OFF = """
+() => [...document.querySelectorAll("main article :is(pre, table, div.math)")]
+  .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
+  .map(box => box.innerText.slice(0, 80))
 """
 IMAGES = """
 () => [...document.querySelectorAll("main article img")].map(
@@ -87,10 +94,8 @@ def visit(browser, address):
     """Open a page at a width; returns it with everything that went wrong while loading."""
     contexts = []
 
-    def open_page(name, width):
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=READERS[width]
-        )
+    def open_page(name, width, scheme="light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
         page, troubles = context.new_page(), []
         page.on("console", lambda m: m.type == "error" and troubles.append(f"console: {m.text}"))
@@ -131,11 +136,11 @@ def serious_violations(page):
     ]
 
 
-@pytest.mark.parametrize("width", READERS)
+@pytest.mark.parametrize(("width", "scheme"), READERS)
 @pytest.mark.parametrize("name", pages())
-def test_page(name, width, visit):
+def test_page(name, width, scheme, visit):
     """No error, nothing from outside, formulas typeset, figures described, nothing overflows."""
-    page, troubles = visit(name, width)
+    page, troubles = visit(name, width, scheme)
     assert troubles == []
     assert page.evaluate(RAW_MATHEMATICS) == []
     assert page.locator(".math").count() <= page.locator("mjx-container").count()
@@ -143,13 +148,15 @@ def test_page(name, width, visit):
         assert image["loaded"], image
         assert len(image["alt"]) > 20, f"{image['src']} does not say what it shows"
     assert page.evaluate(TOO_WIDE) <= 0, "the page scrolls sideways"
+    if width == DESKTOP:
+        assert page.evaluate(CUT_OFF) == [], "wider than their boxes"
     assert serious_violations(page) == []
 
 
 def test_launch_button_opens_the_same_file(visit):
     """The rocket button's Colab link is the badge's."""
     for name in (page for page in pages() if page.startswith("notebooks/")):
-        page, _ = visit(name, 1400)
+        page, _ = visit(name, DESKTOP)
         links = page.locator("a[href*='colab.research.google.com']").evaluate_all(
             "links => links.map(link => link.href)"
         )
