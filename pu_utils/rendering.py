@@ -20,7 +20,7 @@ from pu_utils.experiments.cells import FIGURE_2
 from pu_utils.experiments.cli import RESULTS
 from pu_utils.experiments.recorded import read_cells, read_estimates, read_metrics, split_rows
 from pu_utils.experiments.store import write_text
-from pu_utils.tables import DATASET_NAMES, METRIC_NAMES, TABLE_NAMES, compare
+from pu_utils.tables import DATASET_NAMES, FEWEST_SEEDS, METRIC_NAMES, TABLE_NAMES, compare
 
 NEAR, FAR = 2, 4  # combined standard errors
 LEVELS = {  # class in HTML: what its symbols mean
@@ -28,7 +28,10 @@ LEVELS = {  # class in HTML: what its symbols mean
     "pu-off": f"▲ or ▼ (ours above or below) up to {FAR}",
     "pu-far": "▲▲ or ▼▼ beyond",
 }
-LEGEND = "Difference of the means in combined standard errors: {}, {}, {}."
+LEGEND = (
+    "Difference of the means in combined standard errors, from "
+    f"{FEWEST_SEEDS} seeds on: {{}}, {{}}, {{}}."
+)
 BOLD = "Bold: the best method that is not told the truth."
 # Dark text on light tints and the reverse; the symbols say the same without colour
 STYLE = """

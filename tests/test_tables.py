@@ -182,6 +182,14 @@ def test_levels_do_not_rely_on_colour(difference, text, css):
     assert rendering._level(difference) == f"pu-{css}"
 
 
+@pytest.mark.parametrize(("seeds", "known"), [(1, False), (2, False), (3, True)])
+def test_differences_need_three_seeds(seeds, known):
+    """The standard error of two values has one degree of freedom: nothing to measure by."""
+    metrics = recorded_metrics()
+    row = place(compare(metrics[metrics["seed"] < seeds], schedule="fast"), "table2", "VP+S")
+    assert row["seeds"] == seeds and (not np.isnan(row["difference"])) == known
+
+
 def test_one_seed_and_unusual_numbers_are_said():
     """One seed has no standard error; a figure of fewer seeds than usual says so."""
     metrics = recorded_metrics()
