@@ -106,7 +106,9 @@ class Summary(NamedTuple):
     """Mean over seeds and its standard error."""
 
     mean: float
+    """Mean over the seeds."""
     se: float
+    """Standard error of that mean."""
 
 
 def summarise(values):
