@@ -16,6 +16,7 @@ TIMES_THE_ARRAY = 3
 
 MEASURE = """
 import json, resource, sys, time
+import scipy.optimize  # labelling loads it on first use, once: a library is no part of the data
 from pu_utils.data import load
 
 def peak():
