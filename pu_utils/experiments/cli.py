@@ -22,13 +22,14 @@ def add_parsers(commands):
     """Add the commands of the experiments to the subparsers of the command line."""
     running = commands.add_parser("run", help="compute the cells of a grid that are not done")
     _add_grid(running)
+    _add_recorded(running)
     running.add_argument("--workers", type=int, help="processes; one per processor")
     running.add_argument("--scheduler", metavar="ADDRESS", help="of Dask, instead of processes")
     running.add_argument("--retry-failed", action="store_true", help="compute failed cells again")
-    running.add_argument("--recorded", metavar="RESULTS", help="leave out what these CSVs hold")
     running.set_defaults(run=run_grid)
     status = commands.add_parser("status", help="which cells of a grid are done")
     _add_grid(status)
+    _add_recorded(status)
     status.set_defaults(run=show_status)
     collecting = commands.add_parser("collect", help="put finished cells into CSV files")
     _add_folders(collecting, output=True)
@@ -59,6 +60,10 @@ def _add_grid(parser):
     parser.add_argument("--output", default=OUTPUT, help=f"directory of the cells ({OUTPUT})")
 
 
+def _add_recorded(parser):
+    parser.add_argument("--recorded", metavar="RESULTS", help="leave out what these CSVs hold")
+
+
 def _add_folders(parser, output=False):
     if output:
         parser.add_argument("--output", default=OUTPUT, help=f"directory of the cells ({OUTPUT})")
@@ -70,18 +75,21 @@ def _cells(arguments):
     return grid(arguments.grid, **{name: getattr(arguments, name) for name in axes})
 
 
-def _not_recorded(cells, results):
-    """Cells that the CSV files in ``results`` do not hold, so that another machine can go on."""
-    fresh, _ = split_rows(read_cells(results))
+def _not_recorded(arguments):
+    """Cells that the recorded CSV files do not hold, so that another machine can go on."""
+    cells = _cells(arguments)
+    if arguments.recorded is None:
+        return cells
+    fresh, _ = split_rows(read_cells(arguments.recorded))
     recorded = {cell_of(row) for row in fresh}
-    return [cell for cell in cells if cell not in recorded]
+    left = [cell for cell in cells if cell not in recorded]
+    print(f"{len(cells) - len(left)} of {len(cells)} cells are in {arguments.recorded}")
+    return left
 
 
 def run_grid(arguments):
     """Compute what is missing; list what failed."""
-    cells = _cells(arguments)
-    if arguments.recorded is not None:
-        cells = _not_recorded(cells, arguments.recorded)
+    cells = _not_recorded(arguments)
     options = (arguments.workers, arguments.scheduler, arguments.retry_failed)
     try:
         failed = run(cells, arguments.output, *options)
@@ -97,7 +105,7 @@ def run_grid(arguments):
 
 def show_status(arguments):
     """Print how many cells of the grid are in each state, and every stale file."""
-    counts, stale = survey(arguments.output, _cells(arguments))
+    counts, stale = survey(arguments.output, _not_recorded(arguments))
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
     for path in stale:
         print(f"stale (other settings, or unreadable): {path}")

@@ -196,14 +196,19 @@ def test_verify_without_records(tmp_path, capsys):
     assert "collect some first" in capsys.readouterr().err
 
 
-def test_run_leaves_out_recorded_cells(folders, tmp_path, monkeypatch):
+def test_recorded_cells_are_left_out(folders, tmp_path, monkeypatch, capsys):
     """Another machine goes on from the collected files: what they hold is not computed again."""
     collect(*folders)
     asked = []
     monkeypatch.setattr(cli, "run", lambda chosen, *_: asked.extend(chosen) or [])
-    command = ["run", "smoke", "--output", str(tmp_path / "elsewhere"), "--seeds", "0", "1", "2"]
-    assert main([*command, "--recorded", str(folders[1])]) == 0
+    options = ["smoke", "--output", str(tmp_path / "elsewhere"), "--seeds", "0", "1", "2"]
+    options += ["--recorded", str(folders[1])]
+    assert main(["run", *options]) == 0
     assert asked and {cell.seed for cell in asked} == {2}
+    assert main(["status", *options]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("16 of 24 cells are in") == 2 and "0 done" in printed
+    assert "8 missing" in printed
 
 
 def test_estimates_are_recorded_row_by_row(tmp_path, capsys):
