@@ -444,6 +444,42 @@ def _frequency_panel(ax, rows, methods):
         ax.text(0.5, 0.05, "not run by us", transform=ax.transAxes, ha="center")
 
 
+def gains(table, method="VP-B+S", other="VP-B"):
+    """Gains with their 95% intervals, filled where these leave zero out, and the published ones.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What :func:`pu_utils.tables.gains` gives.
+    method, other : str
+        Whose gain over whom, for the axis.
+    """
+    names = list(dict.fromkeys(table.index.get_level_values("dataset")))
+    frequencies = sorted(set(table.index.get_level_values("label_frequency")))
+    with _figure(figsize=(7, 0.85 * len(frequencies) + 1)) as (figure, axes):
+        for k, (name, (colour, marker)) in enumerate(zip(names, METHOD_STYLES, strict=False)):
+            rows = table.loc[name]
+            where = [frequencies.index(c) + 0.15 * (k - (len(names) - 1) / 2) for c in rows.index]
+            axes.hlines(where, rows["low"], rows["high"], color=colour, lw=1.5)
+            sure = (rows["low"] > 0) | (rows["high"] < 0)
+            fill = [colour if filled else "white" for filled in sure]
+            dots = {"marker": marker, "edgecolor": colour, "zorder": 3, "s": 26}
+            axes.scatter(rows["gain"], where, facecolor=fill, **dots)
+            axes.scatter([], [], facecolor=colour, label=TITLES[name], **dots)
+            axes.scatter(rows["published"], where, marker="|", color="black", s=40, zorder=4)
+        axes.scatter([], [], marker="|", color="black", s=40, label="published")
+        axes.axvline(0, color="black", lw=1)
+        axes.set_yticks(range(len(frequencies)), [f"c = {c}" for c in frequencies])
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set_xscale("symlog", linthresh=1)
+        axes.set_xticks([-1, -0.5, 0, 0.5, 1, 3, 10, 20])
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set_xlabel(f"U-accuracy of {method} minus that of {other}, points")
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
+    return figure
+
+
 def golden_area(panels_):
     """Rows ordered by y, with y - s/2 below each, and where the two rules differ (Figure 2).
 

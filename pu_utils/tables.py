@@ -151,6 +151,46 @@ def seeds_run(comparison, table):
     return seeds.min().unstack()
 
 
+def gains(metrics, method="VP-B+S", other="VP-B", schedule="fast"):
+    """How much ``method`` is ahead of ``other`` in U-accuracy, seed by seed, released design.
+
+    Both decide on the same test rows and, as VP-B+S and VP-B, often by the same trained model:
+    what a seed does to both of them cancels out, and small gains can be told from none.
+
+    Parameters
+    ----------
+    metrics : pandas.DataFrame
+        What :func:`pu_utils.experiments.read_metrics` gives.
+    method, other : str
+        Names of decisions.
+    schedule : {"paper", "fast", "smoke"}
+        Of the networks.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By data set, in the order of the paper, and label frequency: the mean ``gain`` in points,
+        the ends ``low`` and ``high`` of its 95% interval (Student's t), ``seeds``, and the
+        ``published`` gain. Cells of fewer than three seeds are left out.
+    """
+    from scipy.stats import t as student  # it takes its time, and `tables` does without
+
+    chosen = (metrics["design"] == "released") & (metrics["schedule"] == schedule)
+    chosen &= (metrics["metric"] == "u_accuracy") & metrics["decision"].isin([method, other])
+    key = ["dataset", "label_frequency", "seed"]
+    values = metrics[chosen].pivot(index=key, columns="decision", values="value").astype(float)
+    by_seed = 100 * (values[method] - values[other])
+    table = by_seed.groupby(key[:2]).agg(gain="mean", error="sem", seeds="count")
+    table = table[table["seeds"] >= FEWEST_SEEDS]
+    half = student.ppf(0.975, table["seeds"] - 1) * table.pop("error")
+    table = table.assign(low=table["gain"] - half, high=table["gain"] + half)
+    paper = published().query("metric == 'u_accuracy'").drop_duplicates(PLACE)
+    paper = paper.pivot(index=key[:2], columns="method", values="mean")
+    table = table.join((paper[method] - paper[other]).rename("published"))
+    table = table.sort_index(level="dataset", key=lambda ax: ax.map(list(DATASET_NAMES).index))
+    return table[["gain", "low", "high", "seeds", "published"]]
+
+
 def _places():
     """Every place in the tables, with the published figure where there is one."""
     names = {"mean": "published", "se": "published_se", "bold": "published_best"}

@@ -163,6 +163,22 @@ def test_against_frequency_shows_bands_and_our_means():
     assert not figure.axes[0].texts and figure.axes[1].texts[0].get_text() == "not run by us"
 
 
+def test_gains_are_filled_where_zero_is_left_out():
+    """One mark a cell, with the published one; hollow where the interval holds zero."""
+    index = pd.MultiIndex.from_product(
+        [["synth_1"], [0.1, 0.9]], names=["dataset", "label_frequency"]
+    )
+    columns = {"gain": [0.1, 9.0], "low": [-0.2, 8.0], "high": [0.4, 10.0], "published": [0.2, 8.5]}
+    axes = plots.gains(pd.DataFrame(columns, index=index)).axes[0]
+    intervals, dots, _, published, _ = axes.collections
+    assert [line[:, 0].tolist() for line in intervals.get_segments()] == [[-0.2, 0.4], [8, 10]]
+    assert dots.get_offsets()[:, 0].tolist() == [0.1, 9.0]
+    hollow, filled = dots.get_facecolor()
+    assert tuple(hollow) == (1, 1, 1, 1) and tuple(filled) == tuple(dots.get_edgecolor()[0])
+    assert published.get_offsets()[:, 0].tolist() == [0.2, 8.5]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["c = 0.1", "c = 0.9"]
+
+
 def test_golden_area_begins_where_y_exceeds_one_half():
     """The shaded part spans the rows that the naive rule calls positive."""
     rows = pd.DataFrame({"y": [0.9, 0.1, 0.6, 0.2], "s": 0.1, "class": [1, 0, 0, 0]})

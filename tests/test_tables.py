@@ -20,6 +20,7 @@ from pu_utils.tables import (
     DATASET_NAMES,
     NOT_YET,
     compare,
+    gains,
     mean_distance,
     published,
     published_datasets,
@@ -115,6 +116,22 @@ def test_compare_means_errors_and_differences(comparison):
 def test_compare_takes_the_rule_of_the_table(comparison):
     """Table 1 is about decisions without S, not about the naive rule's accuracy."""
     assert place(comparison, "table1", "VP", "mnist_3v5")["ours"] == pytest.approx(90)
+
+
+def test_gains_are_taken_seed_by_seed():
+    """A common rise cancels out; the interval is Student's; two seeds are too few."""
+    ours = recorded_metrics()
+    table = gains(ours, "VP-B+S", "VP+S")
+    assert list(table.index) == [("synth_1", 0.5), ("mnist_3v5", 0.5)]  # the paper's order
+    for column in ("gain", "low", "high"):  # the seeds move both alike
+        assert table[column].tolist() == pytest.approx([1, 1])
+    assert (table["seeds"] == 3).all()
+    assert table.loc[("synth_1", 0.5), "published"] == pytest.approx(67.90 - 66.87)
+    moved = (ours["decision"] == "VP-B+S") & (ours["seed"] == 2)
+    ours.loc[moved, "value"] += 0.03  # gains of 1, 1 and 4: mean 2, standard error 1
+    row = gains(ours, "VP-B+S", "VP+S").iloc[0]
+    assert row[["gain", "low", "high"]].tolist() == pytest.approx([2, 2 - 4.302653, 2 + 4.302653])
+    assert gains(ours[ours["seed"] < 2], "VP-B+S", "VP+S").empty
 
 
 def test_best_is_never_told_the_truth(comparison):
