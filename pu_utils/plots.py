@@ -461,8 +461,7 @@ def gains(table, method="VP-B+S", other="VP-B"):
             rows = table.loc[name]
             where = [frequencies.index(c) + 0.15 * (k - (len(names) - 1) / 2) for c in rows.index]
             axes.hlines(where, rows["low"], rows["high"], color=colour, lw=1.5)
-            sure = (rows["low"] > 0) | (rows["high"] < 0)
-            fill = [colour if filled else "white" for filled in sure]
+            fill = ["white" if side == "open" else colour for side in rows["side"]]
             dots = {"marker": marker, "edgecolor": colour, "zorder": 3, "s": 26}
             axes.scatter(rows["gain"], where, facecolor=fill, **dots)
             axes.scatter([], [], facecolor=colour, label=TITLES[name], **dots)

@@ -170,8 +170,9 @@ def gains(metrics, method="VP-B+S", other="VP-B", schedule="fast"):
     -------
     pandas.DataFrame
         By data set, in the order of the paper, and label frequency: the mean ``gain`` in points,
-        the ends ``low`` and ``high`` of its 95% interval (Student's t), ``seeds``, and the
-        ``published`` gain. Cells of fewer than three seeds are left out.
+        the ends ``low`` and ``high`` of its 95% interval (Student's t), ``seeds``, on which
+        ``side`` of zero the interval lies ("ahead", "behind", or "open" where it holds zero), and
+        the ``published`` gain. Cells of fewer than three seeds are left out.
     """
     from scipy.stats import t as student  # it takes its time, and `tables` does without
 
@@ -184,11 +185,13 @@ def gains(metrics, method="VP-B+S", other="VP-B", schedule="fast"):
     table = table[table["seeds"] >= FEWEST_SEEDS]
     half = student.ppf(0.975, table["seeds"] - 1) * table.pop("error")
     table = table.assign(low=table["gain"] - half, high=table["gain"] + half)
+    sides = [table["low"] > 0, table["high"] < 0]
+    table["side"] = np.select(sides, ["ahead", "behind"], default="open")
     paper = published().query("metric == 'u_accuracy'").drop_duplicates(PLACE)
     paper = paper.pivot(index=key[:2], columns="method", values="mean")
     table = table.join((paper[method] - paper[other]).rename("published"))
     table = table.sort_index(level="dataset", key=lambda ax: ax.map(list(DATASET_NAMES).index))
-    return table[["gain", "low", "high", "seeds", "published"]]
+    return table[["gain", "low", "high", "seeds", "side", "published"]]
 
 
 def _places():

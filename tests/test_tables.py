@@ -125,12 +125,14 @@ def test_gains_are_taken_seed_by_seed():
     assert list(table.index) == [("synth_1", 0.5), ("mnist_3v5", 0.5)]  # the paper's order
     for column in ("gain", "low", "high"):  # the seeds move both alike
         assert table[column].tolist() == pytest.approx([1, 1])
-    assert (table["seeds"] == 3).all()
+    assert (table["seeds"] == 3).all() and (table["side"] == "ahead").all()
+    assert (gains(ours, "VP+S", "VP-B+S")["side"] == "behind").all()
     assert table.loc[("synth_1", 0.5), "published"] == pytest.approx(67.90 - 66.87)
     moved = (ours["decision"] == "VP-B+S") & (ours["seed"] == 2)
     ours.loc[moved, "value"] += 0.03  # gains of 1, 1 and 4: mean 2, standard error 1
     row = gains(ours, "VP-B+S", "VP+S").iloc[0]
     assert row[["gain", "low", "high"]].tolist() == pytest.approx([2, 2 - 4.302653, 2 + 4.302653])
+    assert row["side"] == "open"
     assert gains(ours[ours["seed"] < 2], "VP-B+S", "VP+S").empty
 
 
