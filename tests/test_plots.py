@@ -180,6 +180,18 @@ def test_gains_are_filled_where_zero_is_left_out():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["c = 0.1", "c = 0.9"]
 
 
+def test_gain_by_calls_has_a_mark_a_cell():
+    """Coloured by label frequency, from few to many."""
+    index = pd.MultiIndex.from_product(
+        [["synth_1", "synth_2"], [0.9, 0.1]], names=["dataset", "label_frequency"]
+    )
+    table = pd.DataFrame({"called": [3.0, 1.0, 4.0, 1.1], "gain": [14, -0.1, 15, 0.2]}, index=index)
+    few, many = plots.gain_by_calls(table).axes[0].collections
+    assert (few.get_label(), many.get_label()) == ("c = 0.1", "c = 0.9")
+    assert few.get_offsets().tolist() == [[1.0, -0.1], [1.1, 0.2]]
+    assert many.get_offsets().tolist() == [[3.0, 14], [4.0, 15]]
+
+
 def test_golden_area_begins_where_y_exceeds_one_half():
     """The shaded part spans the rows that the naive rule calls positive."""
     rows = pd.DataFrame({"y": [0.9, 0.1, 0.6, 0.2], "s": 0.1, "class": [1, 0, 0, 0]})
