@@ -480,36 +480,30 @@ def gains(table, method="VP-B+S", other="VP-B"):
 
 
 def gain_by_calls(table):
-    """The gain of the rule against how many rows the naive rule calls positive.
+    """The gain of the augmented rule against how many rows the naive rule calls positive.
 
     Parameters
     ----------
     table : DataFrame
-        By data set and label frequency: ``called``, rows called positive for each that is, and
-        ``gain``, in points.
+        By ``method``, data set and label frequency: ``called``, rows called positive for each
+        that is, and ``gain``, in points.
     """
-    frequencies = sorted(set(table.index.get_level_values("label_frequency")))
-    colours = plt.get_cmap("viridis_r")(np.linspace(0.05, 1, len(frequencies)))
-    markers = ["o", "s", "^", "D", "v", "P"]
-    with _figure(figsize=(7, 3.8)) as (figure, axes):
-        for c, colour, marker in zip(frequencies, colours, markers, strict=False):
-            rows = table.xs(c, level="label_frequency")
+    with _figure(figsize=(7, 4)) as (figure, axes):
+        methods = table.groupby("method", sort=False)
+        for (name, rows), (colour, marker) in zip(methods, METHOD_STYLES, strict=False):
             axes.scatter(
-                rows["called"], rows["gain"], color=colour, marker=marker, s=28, label=f"c = {c}"
+                rows["called"], rows["gain"], color=colour, marker=marker, s=18, label=name
             )
         axes.axhline(0, color="black", lw=1)
-        axes.axvline(1, color="black", lw=1, ls=":")
-        axes.set_xscale("log")
-        axes.set_xticks([0.8, 1, 1.25, 1.5, 2, 3, 4])
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter("")
-        axes.set_yscale("symlog", linthresh=1)
-        axes.set_yticks([-1, 0, 1, 3, 10, 20])
-        axes.yaxis.set_major_formatter("{x:g}")
+        for limit in (1, 2):
+            axes.axvline(limit, color="black", lw=1, ls=":")
         axes.set(
             xlabel="unlabelled rows that the naive rule calls positive, for each that is",
             ylabel="gain of the augmented rule, points",
         )
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set_yticks([-3, -1, 0, 1, 3, 10, 20])
+        axes.yaxis.set_major_formatter("{x:g}")
         axes.legend(loc="lower right", ncols=2)
     return figure
 

@@ -181,15 +181,14 @@ def test_gains_are_filled_where_zero_is_left_out():
 
 
 def test_gain_by_calls_has_a_mark_a_cell():
-    """Coloured by label frequency, from few to many."""
-    index = pd.MultiIndex.from_product(
-        [["synth_1", "synth_2"], [0.9, 0.1]], names=["dataset", "label_frequency"]
-    )
-    table = pd.DataFrame({"called": [3.0, 1.0, 4.0, 1.1], "gain": [14, -0.1, 15, 0.2]}, index=index)
-    few, many = plots.gain_by_calls(table).axes[0].collections
-    assert (few.get_label(), many.get_label()) == ("c = 0.1", "c = 0.9")
-    assert few.get_offsets().tolist() == [[1.0, -0.1], [1.1, 0.2]]
-    assert many.get_offsets().tolist() == [[3.0, 14], [4.0, 15]]
+    """Method by method, in the order given."""
+    names = ["method", "dataset", "label_frequency"]
+    index = pd.MultiIndex.from_product([["VP-B", "LBE"], ["synth_1"], [0.1, 0.9]], names=names)
+    table = pd.DataFrame({"called": [1.0, 3.0, 0.1, 4.0], "gain": [-0.1, 14, -2, 15]}, index=index)
+    first, second = plots.gain_by_calls(table).axes[0].collections
+    assert (first.get_label(), second.get_label()) == ("VP-B", "LBE")
+    assert first.get_offsets().tolist() == [[1.0, -0.1], [3.0, 14]]
+    assert second.get_offsets().tolist() == [[0.1, -2], [4.0, 15]]
 
 
 def test_golden_area_begins_where_y_exceeds_one_half():
