@@ -444,15 +444,13 @@ def _frequency_panel(ax, rows, methods):
         ax.text(0.5, 0.05, "not run by us", transform=ax.transAxes, ha="center")
 
 
-def gains(table, method="VP-B+S", other="VP-B"):
+def gains(table):
     """Gains with their 95% intervals, filled where these leave zero out, and the published ones.
 
     Parameters
     ----------
     table : DataFrame
-        What :func:`pu_utils.tables.gains` gives.
-    method, other : str
-        Whose gain over whom, for the axis.
+        What :func:`pu_utils.tables.gains` gives for VP-B+S and VP-B.
     """
     names = list(dict.fromkeys(table.index.get_level_values("dataset")))
     frequencies = sorted(set(table.index.get_level_values("label_frequency")))
@@ -474,7 +472,7 @@ def gains(table, method="VP-B+S", other="VP-B"):
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xticks([-1, -0.5, 0, 0.5, 1, 3, 10, 20])
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel(f"U-accuracy of {method} minus that of {other}, points")
+        axes.set_xlabel("U-accuracy of VP-B+S minus that of VP-B, points")
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
     return figure
 
