@@ -38,7 +38,7 @@ def _figure(*args, **kwargs):
 
 
 def patients_by_age(age, y, s):
-    """Counts of labelled, silent and healthy patients per five years of age.
+    """Counts of healthy, silently ill and reported patients per five years of age.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def patients_by_age(age, y, s):
     """
     groups = {
         "healthy (Y=0, S=0)": (y == 0, NEGATIVE, ""),
-        "silent (Y=1, S=0)": ((y == 1) & (s == 0), POSITIVE, "//"),
+        "ill and silent (Y=1, S=0)": ((y == 1) & (s == 0), POSITIVE, "//"),
         "reported (Y=1, S=1)": (s == 1, LABELLED, ".."),
     }
     with _figure(figsize=(7, 3.4)) as (figure, axes):
