@@ -195,6 +195,8 @@ def image_strips(strips):
 def panels(curves, xlabel, ylabel, ylim=None):
     """Small multiples: one panel a title, in each one or more labelled lines.
 
+    Labels that all panels share are explained once, above them.
+
     Parameters
     ----------
     curves : dict
@@ -205,15 +207,19 @@ def panels(curves, xlabel, ylabel, ylim=None):
     styles = [(AUGMENTED, "-"), (X_ONLY, "--"), (LABELLED, "-."), ("black", ":")]
     columns = min(3, len(curves))
     rows = -(-len(curves) // columns)
+    shared = len({tuple(lines) for lines in curves.values()}) == 1
     with _figure(rows, columns, figsize=(7.5, 2.5 * rows), squeeze=False) as (figure, axes):
         for ax, (title, lines) in zip(axes.flat, curves.items(), strict=False):
             for (label, (x, y)), (colour, style) in zip(lines.items(), styles, strict=False):
                 ax.plot(x, y, color=colour, ls=style, label=label)
             ax.set(title=title, ylim=ylim)
-            if any(lines) and len(lines) > 1:
+            if len(lines) > 1 and not shared:
                 ax.legend()
         for ax in axes.flat[len(curves) :]:
             ax.axis("off")
+        if shared and len(lines) > 1:
+            handles, labels = axes.flat[0].get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
         figure.supxlabel(xlabel, fontsize=10)
         figure.supylabel(ylabel, fontsize=10)
     return figure
@@ -553,25 +559,6 @@ def reliability(curves):
         ):
             axes.plot(estimated, observed, marker=marker, color=colour, label=label, lw=1.5)
         axes.set(xlabel="estimated y(x), mean of a tenth of the rows", ylabel="share of positives")
-        axes.legend()
-    return figure
-
-
-def gain_by_share(share, curves, ylabel):
-    """Curves against the share of an estimate that comes from the model.
-
-    Parameters
-    ----------
-    share : array
-        The grid from 0 (the truth) to 1 (the model).
-    curves : dict
-        Label and values on the grid.
-    ylabel : str
-    """
-    with _figure(figsize=(7, 3.4)) as (figure, axes):
-        for (label, values), (colour, marker) in zip(curves.items(), METHOD_STYLES, strict=False):
-            axes.plot(share, values, color=colour, marker=marker, ms=4, label=label)
-        axes.set(xlabel="share of the model in y(x): 0 is the truth, 1 the model", ylabel=ylabel)
         axes.legend()
     return figure
 

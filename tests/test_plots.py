@@ -77,8 +77,13 @@ def test_panels_has_one_panel_a_title():
     figure = plots.panels({"a": {"": (x, y)}, "b": {"p": (x, y), "q": (x, -y)}}, "x", "y")
     assert [axes.get_title() for axes in figure.axes] == ["a", "b"]
     assert [axes.get_legend() is not None for axes in figure.axes] == [False, True]
+    assert not figure.legends
     figure = plots.panels({str(k): {"": (x, y)} for k in range(4)}, "x", "y")
     assert [axes.axison for axes in figure.axes] == [True] * 4 + [False] * 2
+    assert not figure.legends
+    figure = plots.panels({name: {"p": (x, y), "q": (x, -y)} for name in "ab"}, "x", "y")
+    assert [text.get_text() for text in figure.legends[0].texts] == ["p", "q"]
+    assert not any(axes.get_legend() for axes in figure.axes)
 
 
 def test_bars_are_as_long_as_their_values():
@@ -205,12 +210,6 @@ def test_reliability_draws_a_curve_per_model():
     """Beside the diagonal."""
     drawn = lines(plots.reliability({"model": (np.array([0.2, 0.8]), np.array([0.4, 0.6]))}))
     assert drawn["model"].tolist() == [0.4, 0.6] and "calibrated" in drawn
-
-
-def test_gain_by_share_draws_every_curve():
-    """In the order given."""
-    drawn = lines(plots.gain_by_share(np.array([0, 1]), {"a": [3, 1], "b": [2, 2]}, "gain"))
-    assert {name: list(values) for name, values in drawn.items()} == {"a": [3, 1], "b": [2, 2]}
 
 
 def test_cost_by_dataset_fills_what_was_measured():
