@@ -11,7 +11,7 @@ class VaePuBayes(FineTunedVaePu):
 
     The unlabelled rows with the highest odds ``(y - s) / (1 - y)`` of class 1, by VAE-PU's y(x) and
     the label model's s(x), stand in for the unlabelled positives (Section 4 of the paper); there
-    are ``n_U pi_PU / pi_U`` of them. Up to ``Schedule.fine_tuning_steps`` full-batch steps follow
+    are ``n_U pi_PU / P(S=0)`` of them. Up to ``Schedule.fine_tuning_steps`` full-batch steps follow
     on the PU risk, and the best by ``stopping`` is kept.
 
     Parameters

@@ -15,10 +15,10 @@ its label status. The terms below are, for one batch (L labelled rows, U unlabel
     \text{generator loss} &= E_{PU}[-\log D(x)]                                  & (6) \\
     \text{target loss} &= E_{PU}[\sigma(-g(x))]                                  & (7) \\
     R^+ &= \pi_{PL} E_L[\ell(g)] + \pi_{PU} E_{PU}[\ell(g)]                      & (8) \\
-    R^- &= \pi_U E_U[\ell(-g)] - \pi_{PU} E_{PU}[\ell(-g)]                       & (9)
+    R^- &= P(S=0) E_U[\ell(-g)] - \pi_{PU} E_{PU}[\ell(-g)]                       & (9)
 
 where PU are the generated rows, ``o`` the label status, ``g`` the target classifier's logit,
-``l(g) = log(1 + exp(-g))``, ``pi_PL = c pi``, ``pi_PU = pi - pi_PL`` and ``pi_U = 1 - pi_PL``.
+``l(g) = log(1 + exp(-g))``, ``pi_PL = c pi``, ``pi_PU = pi - pi_PL`` and ``P(S=0) = 1 - pi_PL``.
 (2) is the term of VaDE (Jiang et al., IJCAI 2017); (8) and (9) make the non-negative risk of Kiryo
 et al. (NeurIPS 2017) without the assumption that labelled rows are like all positives.
 
@@ -113,7 +113,7 @@ class ClassShares(NamedTuple):
 
     labelled: float  # pi_PL = c pi
     unlabelled_positive: float  # pi_PU = pi - pi_PL
-    unlabelled: float  # pi_U = 1 - pi_PL
+    unlabelled: float  # P(S=0) = 1 - pi_PL
 
 
 def positive_risk(g_labelled, g_generated, shares):
