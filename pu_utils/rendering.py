@@ -323,6 +323,7 @@ def _verdict_row(row, link):
     cases = f"ours: {row['holds']} of {row['ran']} run"
     if not isna(row["published"]):
         cases += f"<br>published: {row['published']} of {row['cases']}"
+        cases += ", which does not bear it out" if row["refuted"] else ""
     level = VERDICT_LEVELS[row["verdict"]]
     return (
         f'<li><span><span class="pu-verdict {level}">{verdict}</span></span>'
