@@ -19,7 +19,10 @@ def repository_url(root="."):
     config = Path(root) / "_config.yml"
     if not config.is_file():
         raise ValueError(f"{config} not found; run this command at the top of the repository")
-    return IN_CONFIG.search(config.read_text(encoding="utf-8"))[1]
+    found = IN_CONFIG.search(config.read_text(encoding="utf-8"))
+    if found is None:
+        raise ValueError(f"{config} has no line '  url: ...'; put the repository's address there")
+    return found[1]
 
 
 def set_repository(url, root="."):

@@ -117,21 +117,18 @@ def compare(metrics, design="released", schedule="paper"):
     return rows.assign(design=design, schedule=schedule)
 
 
-def mean_distance(comparison, table, dataset, method=None):
-    """Mean distance of our figures of a set from the published ones, in points.
+def mean_distance(comparison, table, dataset, method):
+    """Mean distance of our figures of a method and set from the published ones, in points.
 
     Parameters
     ----------
     comparison : pandas.DataFrame
         What :func:`compare` gives.
-    table, dataset : str
+    table, dataset, method : str
         As in its columns.
-    method : str, optional
-        One method; all of them where None.
     """
     chosen = (comparison["table"] == table) & (comparison["dataset"] == dataset)
-    if method is not None:
-        chosen &= comparison["method"] == method
+    chosen &= comparison["method"] == method
     return (comparison["ours"] - comparison["published"])[chosen].abs().mean()
 
 
@@ -151,18 +148,16 @@ def seeds_run(comparison, table):
     return seeds.min().unstack()
 
 
-def gains(metrics, method="VP-B+S", other="VP-B", schedule="fast"):
-    """How much ``method`` is ahead of ``other`` in U-accuracy, seed by seed, released design.
+def gains(metrics, schedule="fast"):
+    """How much VP-B+S is ahead of VP-B in U-accuracy, seed by seed, released design.
 
-    Both decide on the same test rows and, as VP-B+S and VP-B, often by the same trained model:
-    what a seed does to both of them cancels out, and small gains can be told from none.
+    Both decide on the same test rows by the same trained model: what a seed does to both of them
+    cancels out, and small gains can be told from none.
 
     Parameters
     ----------
     metrics : pandas.DataFrame
         What :func:`pu_utils.experiments.read_metrics` gives.
-    method, other : str
-        Names of decisions.
     schedule : {"paper", "fast", "smoke"}
         Of the networks.
 
@@ -176,10 +171,12 @@ def gains(metrics, method="VP-B+S", other="VP-B", schedule="fast"):
     """
     from scipy.stats import t as student  # it takes its time, and `tables` does without
 
+    method, other = "VP-B+S", "VP-B"
     chosen = (metrics["design"] == "released") & (metrics["schedule"] == schedule)
     chosen &= (metrics["metric"] == "u_accuracy") & metrics["decision"].isin([method, other])
     key = ["dataset", "label_frequency", "seed"]
-    values = metrics[chosen].pivot(index=key, columns="decision", values="value").astype(float)
+    values = metrics[chosen].pivot(index=key, columns="decision", values="value")
+    values = values.reindex(columns=[method, other]).astype(float)
     by_seed = 100 * (values[method] - values[other])
     table = by_seed.groupby(key[:2]).agg(gain="mean", error="sem", seeds="count")
     table = table[table["seeds"] >= FEWEST_SEEDS]

@@ -217,6 +217,13 @@ def test_set_repo_elsewhere_says_where_to_run_it(tmp_path):
         set_repository(NEW_ADDRESS, tmp_path)
 
 
+def test_a_config_without_address_says_what_to_add(tmp_path):
+    """However it lost it."""
+    (tmp_path / "_config.yml").write_text("repository: {}\n")
+    with pytest.raises(ValueError, match="put the repository's address there"):
+        repository_url(tmp_path)
+
+
 def test_addresses_are_in_step():
     """Metadata and pages repeat the address of _config.yml."""
     url = repository_url(ROOT)

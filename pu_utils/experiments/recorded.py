@@ -15,7 +15,7 @@ import pandas as pd
 
 from pu_utils.experiments.cells import CELL_KEY, cell_of, is_current
 from pu_utils.experiments.science import compute, estimates
-from pu_utils.experiments.store import split_recorded, write_result, write_text
+from pu_utils.experiments.store import Claims, split_recorded, write_result, write_text
 
 METRIC_COLUMNS = [*CELL_KEY, "decision", "rule", "metric", "value"]
 CELL_COLUMNS = [
@@ -142,6 +142,10 @@ def _write(results, cells, metrics):
         write_text(results / f"metrics_{dataset}.csv", _csv(METRIC_COLUMNS, rows))
     rows = sorted([row[column] for column in CELL_COLUMNS] for row in cells)
     write_text(results / "cells.csv", _csv(CELL_COLUMNS, rows))
+    kept = {f"metrics_{row['dataset']}.csv" for row in cells}
+    for path in results.glob("metrics_*.csv"):
+        if path.name not in kept:  # all cells of the set are stale
+            path.unlink()
 
 
 def _csv(columns, rows):
@@ -169,8 +173,14 @@ def record_estimates(cell, output, results, decision="VP-B+S"):
     pathlib.Path
         The file of the estimates.
     """
-    columns, result = estimates(cell, decision)
-    write_result(output, cell, result)
+    with Claims(output) as claims:
+        if not claims.take(cell):
+            raise OSError(
+                f"{cell.name} is being computed by another process in {output}; wait for it, or "
+                "choose another directory"
+            )
+        columns, result = estimates(cell, decision)
+        write_result(output, cell, result)
     path = _estimates_path(cell, results)
     rows = zip(
         *(columns[name].astype(int) for name in ("class", "labelled")),
@@ -246,8 +256,12 @@ def _verdict(row, metrics):
         return verdict | {"problem": "stale: recorded with other settings"}
     result = compute(cell)
     if result["data_fingerprint"] != row["data_fingerprint"]:
-        return verdict | {"problem": "the data are not those of the record"}
-    same_machine = all(_cell_row(cell, result)[k] == row[k] for k in ("processor", "versions"))
+        return verdict | {
+            "problem": "the data are not those of the record (image features that were computed "
+            "anew differ a little)"
+        }
+    place = ("processor", "device", "versions")
+    same_machine = all(_cell_row(cell, result)[k] == row[k] for k in place)
     return verdict | _compare(cell, result, metrics, same_machine)
 
 
@@ -262,9 +276,9 @@ def _compare(cell, result, metrics, same_machine):
         now, then = now[steady], then[steady]
     tolerance = EXACT if same_machine else TOLERANCE[cell.family]
     difference = (now - then).abs().where(now.notna() | then.notna(), 0)
-    agree = bool((difference <= tolerance).all())
+    agree, worst = bool((difference <= tolerance).all()), difference.fillna(np.inf).idxmax()
     return {
         "largest": float(difference.max()),
         "tolerance": tolerance,
-        "problem": None if agree else f"differs most in {' '.join(difference.idxmax())}",
+        "problem": None if agree else f"differs most in {' '.join(worst)}",
     }

@@ -75,6 +75,8 @@ def state(output, cell):
 def recorded(output):
     """Every file of a result in the output directory, with its cell and its content.
 
+    What stands elsewhere than the result of its cell does, such as estimates, is none.
+
     Yields
     ------
     path : str
@@ -85,7 +87,9 @@ def recorded(output):
         if not name.endswith(FAILED):
             path = os.path.join(output, name)  # Path objects would take half of the time
             result = read_result(path)
-            yield path, cell_of(result["settings"]) if result else None, result
+            cell = cell_of(result["settings"]) if result else None
+            if cell is None or name.replace(os.sep, "/") == f"{cell.name}.json":
+                yield path, cell, result
 
 
 def split_recorded(output):
@@ -130,8 +134,7 @@ class Claims:
 
     def take(self, cell):
         """Claim a cell; whether it was free."""
-        import fcntl  # not on Windows, where the rest of this module works
-
+        fcntl = _locks()
         try:
             fcntl.lockf(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(cell))
         except (BlockingIOError, PermissionError):
@@ -140,9 +143,19 @@ class Claims:
 
     def release(self, cell):
         """Give a cell up."""
-        import fcntl
-
+        fcntl = _locks()
         fcntl.lockf(self.file, fcntl.LOCK_UN, 1, _offset(cell))
+
+
+def _locks():
+    try:
+        import fcntl  # not on Windows, where the rest of this module works
+    except ImportError as error:
+        raise OSError(
+            "this system has no POSIX record locks; run experiments on Linux or macOS, or under "
+            "WSL (tables and chapters need none)"
+        ) from error
+    return fcntl
 
 
 def _offset(cell):

@@ -127,7 +127,11 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
             return (X[self.training_rows_], s[self.training_rows_]), (X[held], s[held])
         self.training_rows_ = np.arange(len(X))
         X_held, *statuses = validation
-        return (X, s), (self._rows(X_held), *(self._label_status(values) for values in statuses))
+        held = self._rows(X_held), *(self._label_status(values) for values in statuses)
+        lengths = [len(part) for part in held]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"validation has parts of lengths {lengths}; give one value per row")
+        return (X, s), held
 
     def _diagnose(self, X, s):
         """Set ``diagnostics_``: how often the plug-in estimates break s(x) <= y(x) on ``X``."""

@@ -94,6 +94,11 @@ class FineTunedVaePu(NetworkClassifier):
         X, s = self._training_rows(X, s)
         random_state = self._random_state()
         training, held = self._validation_rows(X, s, validation, random_state)
+        if validation is not None and len(np.unique(held[1])) < 2:
+            raise ValueError(
+                "validation holds one label status only; give labelled and unlabelled rows, or "
+                "leave validation out, and rows of both are held out of X"
+            )
         self._check_stopping(held)
         self.base_ = self._fitted_base(training, held, random_state)
         self.prior_, self.label_frequency_ = self.base_.prior_, self.base_.label_frequency_

@@ -209,7 +209,7 @@ class Lbe(NetworkClassifier):
 
     def _responsibility(self, x, s):
         """(1), the augmented posterior of every row."""
-        y, e = torch.sigmoid(self._logits(x)).double().cpu().numpy().T
+        y, e = torch.sigmoid(self._logits(x)).cpu().double().numpy().T
         labelled = s.cpu().numpy().astype(int)
         posterior = rules.augmented_posterior(y, rules.label_posterior(y, e), labelled)
         return to_tensor(posterior, x.device)

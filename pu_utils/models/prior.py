@@ -43,6 +43,11 @@ def estimate_prior(X, s, random_state=None):
     0.4
     """
     s = np.asarray(s)
+    if set(np.unique(s)) != {0, 1}:
+        raise ValueError(
+            f"s holds {list(np.unique(s)[:5])}; it must hold 1 for labelled and 0 for unlabelled "
+            "rows, and some of both"
+        )
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     n_folds = min(5, int(s.sum()), int((1 - s).sum()))
     if n_folds < 2:  # a stratum of one row cannot be held out

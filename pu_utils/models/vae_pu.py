@@ -209,7 +209,7 @@ class Trainer:
     def fix_mixture(self):
         """Fit the prior of h_y to the means of all rows; most labelled rows are near class 1."""
         x = torch.cat([self.labelled, self.unlabelled])
-        means = self.networks.encoder_y(x).mean.double().cpu().numpy()
+        means = self.networks.encoder_y(x).mean.cpu().double().numpy()
         seed = int(torch.randint(2**31 - 1, (), generator=self.generator, device=x.device))
         fitted = GaussianMixture(2, covariance_type="diag", random_state=seed).fit(means)
         squares = (means[: len(self.labelled), None] - fitted.means_) ** 2 / fitted.covariances_
@@ -562,7 +562,10 @@ class VaePu(NetworkClassifier):
         check_is_fitted(self)
         seed = self.random_state if random_state is None else random_state
         generator = new_generator(check_random_state(seed), resolve_device(self.device))
-        trainer = self._trainer(self._rows(X), self._label_status(s), generator)
+        status = self._label_status(s)
+        if len(np.unique(status)) < 2:
+            raise ValueError("s holds one status only; give labelled and unlabelled rows")
+        trainer = self._trainer(self._rows(X), status, generator)
         cache = trainer.encode_all()
         rows = torch.arange(len(trainer.labelled), device=generator.device)
         parts = [  # in parts, as the distances to all unlabelled rows may fill the memory

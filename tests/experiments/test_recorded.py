@@ -1,5 +1,6 @@
 """Collected results, and their verification."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -85,6 +86,16 @@ def test_collect_leaves_stale_results_out(folders, monkeypatch):
     assert set(read_metrics(folders[1])["seed"]) == {0}
 
 
+def test_collect_forgets_a_set_whose_cells_are_all_stale(folders, monkeypatch):
+    """Neither cells nor metrics of it remain."""
+    collect(*folders)
+    monkeypatch.setattr(cells, "SCIENCE_VERSION", dict.fromkeys(cells.FAMILIES, 99))
+    fresh = grid("smoke", datasets=["synth_1"])
+    record(folders[0], fresh)
+    assert collect(*folders)[0] == len(fresh)
+    assert set(read_metrics(folders[1])["dataset"]) == {"synth_1"}
+
+
 def test_collect_leaves_cells_out_that_no_longer_exist(folders):
     """A data set that was renamed does not stop the collection of the others."""
     collect(*folders)
@@ -162,7 +173,12 @@ def test_verify_finds_a_missing_figure(computed, tmp_path):
         computed, tmp_path, "metrics_synth_1.csv", lambda text: text.replace("u_auc", "x_auc")
     )
     verdicts = verify(shorter, n_cells=4)
-    assert sum(verdict["problem"] is not None for verdict in verdicts) == 2
+    problems = [verdict["problem"] for verdict in verdicts if verdict["problem"]]
+    assert len(problems) == 2 and all("u_auc" in problem for problem in problems)
+    empty = altered(
+        computed, tmp_path, "metrics_synth_1.csv", lambda text: text.splitlines()[0] + "\n"
+    )
+    assert sum(verdict["problem"] is not None for verdict in verify(empty, n_cells=4)) == 2
 
 
 def test_verify_finds_other_data_and_other_settings(computed, tmp_path):
@@ -170,7 +186,7 @@ def test_verify_finds_other_data_and_other_settings(computed, tmp_path):
     fingerprint = read_cells(computed)["data_fingerprint"].iloc[0]
     other = altered(computed, tmp_path, "cells.csv", lambda text: text.replace(fingerprint, "0"))
     problems = [verdict["problem"] for verdict in verify(other, n_cells=4)]
-    assert problems.count("the data are not those of the record") == 1
+    assert sum("the data are not those of the record" in str(found) for found in problems) == 1
     hash_ = read_cells(computed)["settings_hash"].iloc[1]
     other = altered(computed, tmp_path, "cells.csv", lambda text: text.replace(hash_, "0"))
     problems = [verdict["problem"] for verdict in verify(other, n_cells=4)]
@@ -188,6 +204,17 @@ def test_verify_tolerates_last_digits_of_another_machine(computed):
         metrics = pd.DataFrame(key | row | {"value": [0.5 + shift]})
         found = recorded._compare(cell, result, metrics, same_machine=False)
         assert (found["problem"] is None) == holds and found["tolerance"] == 0.02
+
+
+def test_verify_is_exact_on_the_same_device_alone(computed, tmp_path, monkeypatch):
+    """What a GPU computed need not be a processor's to the last digit."""
+    gpu = altered(computed, tmp_path, "cells.csv", lambda text: text.replace(",cpu,", ",cuda,"))
+    assert (read_cells(gpu)["device"] == "cuda").all()
+    asked = []
+    monkeypatch.setattr(recorded, "_compare", lambda *parts: asked.append(parts[-1]) or {})
+    for results in (computed, gpu):
+        verify(results, 1, seed=0)
+    assert asked == [True, False]
 
 
 def test_verify_without_records(tmp_path, capsys):
@@ -226,6 +253,26 @@ def test_estimates_are_recorded_row_by_row(tmp_path, capsys):
     (measured,) = [m for m in result["metrics"] if m["decision"] == "VP-B+S"]
     found = u_accuracy(rows["class"], predicted.astype(int), rows["labelled"])
     assert found == pytest.approx(measured["u_accuracy"], abs=0.002)  # six decimals near 1/2
+
+
+def test_estimates_are_no_results(tmp_path, monkeypatch):
+    """Beside the cells, as a rerun chapter puts them, they are not taken for one."""
+    cell = cells.FIGURE_2
+    rows = {name: np.array([0.0, 1.0]) for name in ("class", "labelled", "y", "s")}
+    monkeypatch.setattr(recorded, "estimates", lambda cell, _: (rows, cheap_science(cell)))
+    recorded.record_estimates(cell, tmp_path, tmp_path)
+    assert len(read_estimates(cell, tmp_path)) == 2
+    current, stale = store.split_recorded(tmp_path)
+    assert list(current) == [cell] and "metrics" in current[cell] and not stale
+    assert collect(tmp_path, tmp_path / "results") == (1, [])
+    assert main(["estimates", "smoke", "--methods", "lbe"]) == 1
+
+
+def test_estimates_of_a_cell_that_is_taken(tmp_path, monkeypatch):
+    """Two processes never write the same cell."""
+    monkeypatch.setattr(store.Claims, "take", lambda *_: False)
+    with pytest.raises(OSError, match="another process"):
+        recorded.record_estimates(cells.FIGURE_2, tmp_path, tmp_path)
 
 
 def test_stale_estimates_are_refused(tmp_path, monkeypatch):

@@ -106,6 +106,13 @@ def test_claims_exclude_other_processes_and_end_with_them(tmp_path):
         assert claims.take(CELL)
 
 
+def test_without_locks_the_error_names_a_way_out(tmp_path, monkeypatch):
+    """As on Windows."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with store.Claims(tmp_path) as claims, pytest.raises(OSError, match="WSL"):
+        claims.take(CELL)
+
+
 def test_every_state_has_a_name(tmp_path):
     """The states that ``state`` tells apart are those that ``status`` counts."""
     found = {store.state(tmp_path, CELL)}

@@ -1,5 +1,7 @@
 """The one interface: every estimator, asked with S and without, cloned, stored, run twice."""
 
+from inspect import signature
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -336,6 +338,21 @@ def test_given_validation_rows_are_used(blobs):
     assert (given != held_out).any()
 
 
+def test_validation_rows_of_another_length_are_refused(unfitted, blobs):
+    """Before any training."""
+    X, _, s = blobs
+    if "validation" in signature(unfitted.fit).parameters:
+        with pytest.raises(ValueError, match="one value per row"):
+            unfitted.fit(X, s, validation=(X[:40], s[:39]))
+
+
+def test_generating_needs_both_strata(base, blobs):
+    """There is nothing to be nearest to without unlabelled rows."""
+    X, _, s = blobs
+    with pytest.raises(ValueError, match="labelled and unlabelled rows"):
+        base.generate(X[s == 1], s[s == 1])
+
+
 def test_a_label_model_of_one_s_own(blobs):
     """Any classifier can estimate s(x); it is cloned, not changed."""
     X, _, s = blobs
@@ -401,12 +418,15 @@ def test_history_has_every_phase(base):
     assert {"positive_risk", "label_divergence"} <= rows["autoencoder and target"]
 
 
-@pytest.mark.parametrize("pool", ["all", "batch"])
-def test_target_pools(pool, blobs):
+def test_target_pools(blobs):
     """The target classifier learns from all unlabelled rows or from the batch's."""
     X, _, s = blobs
-    schedule = Schedule(**TINY.to_json() | {"target_pool": pool})
-    assert VaePu(prior=0.5, schedule=schedule).fit(X, s).predict(X).shape == (300,)
+    by_pool = []
+    for pool in ("all", "batch"):
+        schedule = Schedule(**TINY.to_json() | {"target_pool": pool})
+        model = VaePu(prior=0.5, schedule=schedule, random_state=0).fit(X, s)
+        by_pool.append(model.predict_proba(X))
+    assert by_pool[0].shape == (300, 2) and (by_pool[0] != by_pool[1]).any()
 
 
 @pytest.fixture

@@ -170,6 +170,15 @@ def test_oracle_stopping_needs_y(base, blobs):
         VaePuBayes(base=base, stopping="oracle").fit(X, s)
 
 
+@pytest.mark.parametrize("status", [0, 1])
+def test_validation_rows_of_one_stratum_are_refused(status, base, blobs):
+    """The PU risk needs both; the error says so, and not that the training diverged."""
+    X, _, s = blobs
+    held = (X[s == status], s[s == status])
+    with pytest.raises(ValueError, match="validation holds one label status only"):
+        VaePuBayes(base=base).fit(X, s, validation=held)
+
+
 def test_unknown_stopping_is_refused(base, blobs):
     """A stopping criterion that does not exist is named."""
     X, _, s = blobs

@@ -102,6 +102,14 @@ def test_prior_of_separated_classes():
     assert estimate_prior(X, s, 0) == pytest.approx(0.4, abs=4 * 0.4 * (0.5 / 4000) ** 0.5)
 
 
+@pytest.mark.parametrize("values", [(-1, 1), (0,), (1,), (0, 1, 2)])
+def test_prior_needs_zeros_and_ones(values):
+    """Another coding, or one stratum, is refused with what to give."""
+    s = np.resize(values, 20)
+    with pytest.raises(ValueError, match="1 for labelled and 0 for unlabelled"):
+        estimate_prior(np.zeros((20, 2)), s)
+
+
 @pytest.mark.parametrize("n_labelled", [1, 2])
 def test_prior_from_very_few_labels(n_labelled):
     """One or two labelled rows still give a prior between their share and 0.99."""

@@ -106,6 +106,7 @@ def test_no_device_is_wired_in():
         if path.name == "training.py":
             text = re.sub(r"def resolve_device.*?\n\n\n", "", text, flags=re.DOTALL)
         assert not re.search(r"""["'](cuda|mps|cpu)["':]|\.cuda\(""", text), path.name
+        assert ".double().cpu()" not in text, path.name  # Apple's GPUs have no double precision
 
 
 def test_generators_follow_the_seed():
