@@ -203,7 +203,7 @@ def test_same_bytes_on_every_machine():
     }
 
 
-@needs(*MNIST, *CIFAR, *CDC)
+@needs(*MNIST, "cifar10_vgg16_64.npz", *CDC)  # features computed anew differ a little
 def test_recorded_facts_are_those_of_the_files():
     """results/datasets.csv, which the data chapter reads, is what `data describe` says today."""
     recorded = pd.read_csv(Path(__file__).parents[1] / "results" / "datasets.csv")
