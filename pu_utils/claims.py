@@ -179,12 +179,12 @@ def _lead_reaches(method, others, points):
     return holds
 
 
-def _rejects(method, other, level=0.05):
+def _rejects(method, other):
     """The sign test finds ``method`` ahead of ``other``: one case, if most cells were run."""
 
     def holds(table):
         known = (table[method] - table[other]).notna().mean() >= MOST
-        rejected = sign_test(table, method, other).p_value < level
+        rejected = sign_test(table, method, other).p_value < 0.05
         return pd.Series([rejected if known else np.nan], dtype=object)
 
     return holds

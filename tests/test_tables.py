@@ -130,7 +130,7 @@ def test_gains_are_taken_seed_by_seed():
     turned = ours.replace({"decision": {"VP-B": "VP-B+S", "VP-B+S": "VP-B"}})
     assert (gains(turned)["side"] == "behind").all()
     assert table.loc[("synth_1", 0.5), "published"] == pytest.approx(67.90 - 67.07)
-    assert gains(ours, schedule="paper").empty
+    assert gains(ours.assign(schedule="paper")).empty
     moved = (ours["decision"] == "VP-B+S") & (ours["seed"] == 2)
     ours.loc[moved, "value"] += 0.03  # gains of 1, 1 and 4: mean 2, standard error 1
     row = gains(ours).iloc[0]

@@ -15,7 +15,7 @@ its label status. The terms below are, for one batch (L labelled rows, U unlabel
     \text{generator loss} &= E_{PU}[-\log D(x)]                                  & (6) \\
     \text{target loss} &= E_{PU}[\sigma(-g(x))]                                  & (7) \\
     R^+ &= \pi_{PL} E_L[\ell(g)] + \pi_{PU} E_{PU}[\ell(g)]                      & (8) \\
-    R^- &= P(S=0) E_U[\ell(-g)] - \pi_{PU} E_{PU}[\ell(-g)]                       & (9)
+    R^- &= P(S=0) E_U[\ell(-g)] - \pi_{PU} E_{PU}[\ell(-g)]                      & (9)
 
 where PU are the generated rows, ``o`` the label status, ``g`` the target classifier's logit,
 ``l(g) = log(1 + exp(-g))``, ``pi_PL = c pi``, ``pi_PU = pi - pi_PL`` and ``P(S=0) = 1 - pi_PL``.
