@@ -483,6 +483,32 @@ def gains(table):
     return figure
 
 
+def changes(table, xlabel):
+    """What each change does: a row a change, a dot a seed, and a stroke at their mean.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Differences, one row a change and one column a seed.
+    xlabel : str
+    """
+    with _figure(figsize=(7, 0.45 * len(table) + 0.9)) as (figure, axes):
+        rows = np.arange(len(table))
+        for k, seed in enumerate(table.columns):
+            label = "a seed" if k == 0 else None
+            axes.scatter(table[seed], rows, color=AUGMENTED, alpha=0.7, zorder=3, label=label)
+        mean = table.mean(axis=1)
+        axes.scatter(mean, rows, marker="|", color="black", s=200, zorder=4, label="their mean")
+        axes.axvline(0, color="black", lw=1)
+        axes.set_yticks(rows, table.index)
+        axes.margins(y=0.15)
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(xlabel)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+    return figure
+
+
 def gain_by_calls(table):
     """The gain of the augmented rule against how many rows the naive rule calls positive.
 

@@ -16,7 +16,7 @@ from pandas import isna
 
 from pu_utils.claims import RULE, SOURCES, judge, scoreboard
 from pu_utils.data.record import DESIGNS, check_choice
-from pu_utils.experiments.cells import FIGURE_2
+from pu_utils.experiments.cells import EXPERIMENT_SCHEDULES, FIGURE_2
 from pu_utils.experiments.cli import RESULTS
 from pu_utils.experiments.recorded import read_cells, read_estimates, read_metrics, split_rows
 from pu_utils.experiments.store import write_text
@@ -340,7 +340,7 @@ def add_parser(commands):
     parser = commands.add_parser("tables", help="write published | ours | difference")
     parser.add_argument("--results", default=RESULTS, help=f"of the CSV files ({RESULTS})")
     parser.add_argument("--design", choices=DESIGNS, default="released")
-    parser.add_argument("--schedule", choices=("paper", "fast", "smoke"), default="paper")
+    parser.add_argument("--schedule", choices=EXPERIMENT_SCHEDULES, default="paper")
     parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS))
     parser.add_argument("--to", default="_build/tables", help="directory (_build/tables)")
     parser.set_defaults(run=write_tables)

@@ -100,6 +100,8 @@ FAST = Schedule(
 )
 SCHEDULES = {
     "paper": Schedule(),
+    # To see what the width of the autoencoder does where labels are few (chapter 11)
+    "paper_narrow": Schedule(autoencoder_hidden=FAST.autoencoder_hidden),
     # A smaller autoencoder, nearly as many steps of it as in the paper, on half the rows: with
     # fewer steps or a higher rate it generates other rows, at c = 0.1 better or much worse ones
     # than the paper's. A third of the steps of the target classifier at three times the rate, each

@@ -185,6 +185,15 @@ def test_gains_are_filled_where_zero_is_left_out():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["c = 0.1", "c = 0.9"]
 
 
+def test_changes_has_a_dot_a_seed_and_their_mean():
+    """Seed by seed down the rows, then the means."""
+    table = pd.DataFrame({0: [1.0, -2.0], 1: [3.0, 0.0]}, index=["u", "v"])
+    axes = plots.changes(table, "points").axes[0]
+    dots = [collection.get_offsets().tolist() for collection in axes.collections]
+    assert dots == [[[1, 0], [-2, 1]], [[3, 0], [0, 1]], [[2, 0], [-1, 1]]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["u", "v"]
+
+
 def test_gain_by_calls_has_a_mark_a_cell():
     """Method by method, in the order given."""
     names = ["method", "dataset", "label_frequency"]

@@ -29,7 +29,7 @@ class LabelModel(NetworkClassifier):
 
     Parameters
     ----------
-    schedule : {"paper", "fast", "fast_real", "small"} or Schedule
+    schedule : {"paper", "paper_narrow", "fast", "fast_real", "small"} or Schedule
         Size of the network and of its training.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.

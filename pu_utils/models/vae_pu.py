@@ -352,7 +352,7 @@ class VaePu(NetworkClassifier):
     ----------
     prior : float, optional
         P(Y=1), which the paper takes as known; estimated by ``estimate_prior`` where None.
-    schedule : {"paper", "fast", "fast_real", "small"} or Schedule
+    schedule : {"paper", "paper_narrow", "fast", "fast_real", "small"} or Schedule
         Sizes of the networks and of their training.
     epoch_scale : float
         Factor of the epochs of VAE-PU; the paper halves them for synthetic data

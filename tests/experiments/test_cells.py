@@ -61,12 +61,29 @@ def test_bad_cells_are_refused(key, value):
         changed(**{key: value})
 
 
-def test_only_networks_know_fast():
-    """LBE has no fast schedule: a grid gives it the paper's, a cell refuses."""
-    with pytest.raises(ValueError, match="'lbe' knows no schedule 'fast'"):
-        changed(family="lbe", schedule="fast")
-    schedules = {cell.family: cell.schedule for cell in grid("real")}
-    assert schedules["vae_pu"] == "fast" and schedules["lbe"] == schedules["reference"] == "paper"
+@pytest.mark.parametrize("name", ["fast", "paper_narrow"])
+def test_schedules_of_networks_alone(name):
+    """LBE has no such schedule: a grid gives it the paper's, a cell refuses."""
+    with pytest.raises(ValueError, match=f"'lbe' knows no schedule '{name}'"):
+        changed(family="lbe", schedule=name)
+    schedules = {cell.family: cell.schedule for cell in grid("real", schedule=name)}
+    assert schedules["vae_pu"] == name and schedules["lbe"] == schedules["reference"] == "paper"
+
+
+def test_grids_refuse_an_unknown_schedule():
+    """Of families without networks as well."""
+    with pytest.raises(ValueError, match="schedule is 'fats'"):
+        grid("real", schedule="fats", families=["lbe"])
+
+
+def test_the_narrow_schedule_differs_in_one_thing():
+    """From the paper's: the width of the autoencoder, which is that of the fast one."""
+    paper, narrow, fast = (
+        changed(schedule=name).settings["parameters"]["schedule"]
+        for name in ("paper", "paper_narrow", "fast")
+    )
+    assert {key for key in paper if paper[key] != narrow[key]} == {"autoencoder_hidden"}
+    assert narrow["autoencoder_hidden"] == fast["autoencoder_hidden"]
 
 
 def test_sizes_of_the_grids():
