@@ -19,7 +19,7 @@ book: $(READY)  ## build the book into _build/html
 
 test: $(READY)  ## unit tests, every notebook re-run and compared, the book with warnings as errors
 	$(BIN)/pytest -n 2 -rs --cov --cov-report=term-missing:skip-covered --cov-fail-under=95
-	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=300 \
+	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 \
 	  --nbval-sanitize-with tests/nbval_sanitize.cfg -n 2 --dist loadscope notebooks
 	$(BOOK) --all -W -n --keep-going
 

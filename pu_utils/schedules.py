@@ -109,7 +109,7 @@ SCHEDULES = {
     # rate. An epoch has seven steps at most, so that the cost does not grow with the data. Chosen
     # among a dozen settings by how close VP-B+S comes to the schedule "paper" on Synth. 1, seed 4,
     # at c = 0.1 and 0.5, and kept because its means lie near the published ones on all four sets.
-    # Chapter 11 compares the two on 36 cells: close on average, lower at c = 0.1.
+    # Chapter 11 compares the two: close on average from c = 0.1 on, lower there, higher below.
     "fast": FAST,
     # For the real sets, which are less noisy: higher rates, fewer epochs. Chosen among three
     # settings by accuracy on MNIST 3v5 at c = 0.5, seed 100, which no table uses.
