@@ -17,6 +17,11 @@ class Schedule:
         Rows of a batch, labelled and unlabelled in the proportion of the data.
     epoch_steps : int, optional
         Most steps of an epoch; one pass over the unlabelled rows where None.
+    last_batch : {"kept"}, optional
+        "kept": batches hold exactly their share of ``batch_size``, and what is left of the
+        unlabelled rows is a step of its own, however small, as in the paper's program; labelled
+        rows come from a cycle that runs on from epoch to epoch. Where None, the batches of an
+        epoch are as equal as can be.
     target_pool : {"all", "batch"}
         Unlabelled rows that a step of the target classifier sees.
     fine_tuning_steps : int
@@ -51,10 +56,13 @@ class Schedule:
     epoch_steps: int | None = None
     fine_tuning_learning_rate: float | None = None
     generated_rows: int | None = None
+    last_batch: str | None = None
 
     def __post_init__(self):
         if self.target_pool not in ("all", "batch"):
             raise ValueError(f"target_pool is {self.target_pool!r}; give 'all' or 'batch'")
+        if self.last_batch not in (None, "kept"):
+            raise ValueError(f"last_batch is {self.last_batch!r}; give 'kept' or None")
         if len(self.phase_epochs) != 5:
             raise ValueError(
                 f"phase_epochs is {self.phase_epochs}; give five numbers, one for each phase"
@@ -99,9 +107,10 @@ FAST = Schedule(
     label_patience=5,
 )
 SCHEDULES = {
-    "paper": Schedule(),
-    # To see what the width of the autoencoder does where labels are few (chapter 11)
-    "paper_narrow": Schedule(autoencoder_hidden=FAST.autoencoder_hidden),
+    "paper": Schedule(last_batch="kept"),
+    # To see what the small last batch, and the width of the autoencoder, do where labels are few
+    "paper_equal": Schedule(),
+    "paper_equal_narrow": Schedule(autoencoder_hidden=FAST.autoencoder_hidden),
     # A smaller autoencoder, nearly as many steps of it as in the paper, on half the rows: with
     # fewer steps or a higher rate it generates other rows, at c = 0.1 better or much worse ones
     # than the paper's. A third of the steps of the target classifier at three times the rate, each

@@ -91,7 +91,7 @@ def compare(metrics, design="released", schedule="paper"):
         What :func:`pu_utils.experiments.read_metrics` gives.
     design : {"text", "released"}
         Data sets as the paper says, or as its programs make them.
-    schedule : {"paper", "paper_narrow", "fast", "smoke"}
+    schedule : {"paper", "paper_equal", "paper_equal_narrow", "fast", "smoke"}
         Of the networks; results of different schedules are never mixed.
 
     Returns

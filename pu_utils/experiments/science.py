@@ -86,7 +86,7 @@ def _result(cell, data, decisions, watch):
         "settings_hash": cell.settings_hash,
         "data_fingerprint": data.fingerprint,
         **provenance(),
-        "device": "cpu" if cell.family == "reference" else _device(),
+        "device": "cpu" if cell.family in ("reference", "elkan_noto") else _device(),
         "seconds": watch.total(),
         "metrics": measured,
     }
@@ -98,7 +98,7 @@ def _decide(cell, watch):
         data = load(
             cell.dataset, cell.label_frequency, cell.seed, cell.design, cell.schedule == "smoke"
         )
-    family = {"vae_pu": _vae_pu, "reference": _reference}.get(cell.family, _lbe)
+    family = FAMILY[cell.family]
     return data, family(data, cell.settings["parameters"], cell.seed, watch)
 
 
@@ -131,24 +131,72 @@ def _score(decision):
 
 def _vae_pu(data, parameters, seed, watch):
     """One VAE-PU and the methods that go on from it; semi-prophets where the truth is known."""
-    from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
+    from pu_utils.models import VaePu
+
+    base = _vae_pu_of(VaePu, data, parameters, seed)
+    return _clean_decisions(_train_all(base, data, parameters, seed, watch), data.test)
+
+
+def _replay(data, parameters, seed, watch):
+    """The same of a VAE-PU trained as the program does, and the networks behind its figures."""
+    from pu_utils.experiments.replay import ProgramVaePu, replay
+    from pu_utils.models.training import predict_in_batches, resolve_device
+
+    label_frequency = data.s.mean() / data.prior
+    base = _vae_pu_of(ProgramVaePu, data, parameters, seed, label_frequency=label_frequency)
+    models = _train_all(base, data, parameters, seed, watch)
+    with watch.phase("replay"):
+        networks = replay(models, data)
+    test, decisions = data.test, _clean_decisions(models, data.test)
+    s = models["VP"].predict_label_proba(test.X)
+    for name, network in networks.items():
+        y = predict_in_batches(network, test.X, resolve_device("auto"))
+        decisions += [Decision(f"{name} (replay)", rule, y, np.minimum(s, y)) for rule in RULES]
+        if name == "VP-B+S":
+            decisions += _semi_prophets(f"{name} (replay)", y, s, test)
+    return decisions
+
+
+def _choices(data, parameters, seed, watch):
+    """VP-B+S, and VP-IF+S, with one choice of the authors' program at a time."""
+    from pu_utils.experiments.choices import undone
+    from pu_utils.models import VaePu
+
+    base = _vae_pu_of(VaePu, data, parameters, seed)
+    models = _train_all(base, data, parameters, seed, watch)
+    with watch.phase("choices"):
+        models |= undone(models, data, seed)
+    return [
+        d for name, model in models.items() for d in _with_and_without_s(name, model, data.test)
+    ]
+
+
+def _vae_pu_of(estimator, data, parameters, seed, **options):
     from pu_utils.schedules import Schedule
 
     schedule = Schedule.from_json(parameters["schedule"])
-    vae_pu = VaePu(prior=data.prior, schedule=schedule, **parameters["vae_pu"], random_state=seed)
+    options |= parameters["vae_pu"]
+    return estimator(prior=data.prior, schedule=schedule, random_state=seed, **options)
+
+
+def _train_all(vae_pu, data, parameters, seed, watch):
+    """VP, VP-B and, where their options are given, VP-IF and VP-A3, each from the same VP."""
+    from pu_utils.models import A3, VaePuBayes, VaePuOcc
+
     base = _fit("VP", vae_pu, data, watch)
     options = {"base": base, "stopping": parameters["stopping"], "random_state": seed}
     methods = {"VP-B": VaePuBayes(**options)}
     if "a3" in parameters:
         methods["VP-IF"] = VaePuOcc(**options)
         methods["VP-A3"] = VaePuOcc(**options, detector=A3(random_state=seed, **parameters["a3"]))
-    fitted = {name: _fit(name, method, data, watch) for name, method in methods.items()}
+    return {"VP": base} | {name: _fit(name, m, data, watch) for name, m in methods.items()}
+
+
+def _clean_decisions(models, test):
     decisions = [
-        decision
-        for name, model in {"VP": base, **fitted}.items()
-        for decision in _with_and_without_s(name, model, data.test)
+        d for name, model in models.items() for d in _with_and_without_s(name, model, test)
     ]
-    return decisions + _semi_prophets(fitted["VP-B"], data.test)
+    return decisions + _semi_prophets("VP-B+S", *_estimates(models["VP-B"], test), test)
 
 
 def _lbe(data, parameters, seed, watch):
@@ -158,6 +206,16 @@ def _lbe(data, parameters, seed, watch):
     decisions = _with_and_without_s("LBE", model, data.test)
     suffix = " (released)" if parameters["released"] else ""
     return [decision._replace(name=decision.name + suffix) for decision in decisions]
+
+
+def _elkan_noto(data, parameters, seed, watch):
+    """Logistic regression of S and the prior: the baseline that needs no network."""
+    from pu_utils.models import ElkanNoto
+
+    _limit_threads()
+    with watch.phase("EN"):
+        model = ElkanNoto(prior=data.prior).fit(data.train.X, data.train.s)
+    return _with_and_without_s("EN", model, data.test)
 
 
 def _reference(data, parameters, seed, watch):
@@ -190,16 +248,26 @@ def _with_and_without_s(name, model, test):
     ]
 
 
-def _semi_prophets(model, test):
+def _semi_prophets(name, y, s, test):
     """The augmented rule with one of the two estimates replaced by the truth."""
     if test.y_proba is None:
         return []
-    y, s = _estimates(model, test)
     true_y, true_s = test.y_proba, rules.label_posterior(test.y_proba, test.propensity)
     return [
-        Decision("VP-B+S + true s(x)", "augmented", y, np.minimum(true_s, y)),
-        Decision("VP-B+S + true y(x)", "augmented", true_y, np.minimum(s, true_y)),
+        Decision(f"{name} + true s(x)", "augmented", y, np.minimum(true_s, y)),
+        Decision(f"{name} + true y(x)", "augmented", true_y, np.minimum(s, true_y)),
     ]
+
+
+FAMILY = {
+    "vae_pu": _vae_pu,
+    "replay": _replay,
+    "choices": _choices,
+    "lbe": _lbe,
+    "lbe_released": _lbe,
+    "elkan_noto": _elkan_noto,
+    "reference": _reference,
+}
 
 
 def _estimates(model, test):

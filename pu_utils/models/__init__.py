@@ -7,7 +7,7 @@ from pu_utils.models.label_model import LabelModel
 from pu_utils.models.lbe import Lbe
 from pu_utils.models.occ import VaePuOcc
 from pu_utils.models.prior import estimate_prior
-from pu_utils.models.simple import AllNegative, Augmented, Prophet
+from pu_utils.models.simple import AllNegative, Augmented, ElkanNoto, Prophet
 from pu_utils.models.training import TrainingDiverged
 from pu_utils.models.vae_pu import VaePu
 from pu_utils.schedules import Schedule, paper_settings
@@ -16,6 +16,7 @@ __all__ = [
     "A3",
     "AllNegative",
     "Augmented",
+    "ElkanNoto",
     "LabelModel",
     "Lbe",
     "PUClassifier",

@@ -133,6 +133,15 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"validation has parts of lengths {lengths}; give one value per row")
         return (X, s), held
 
+    def _keep_prior(self, prior, labelled_share):
+        """Set ``prior_`` and the ``label_frequency_`` that follows from it."""
+        if not labelled_share <= prior < 1:
+            raise ValueError(
+                f"prior is {prior}; it must be at least the share of labelled rows, "
+                f"{labelled_share:.4g}, and below 1"
+            )
+        self.prior_, self.label_frequency_ = float(prior), float(labelled_share / prior)
+
     def _diagnose(self, X, s):
         """Set ``diagnostics_``: how often the plug-in estimates break s(x) <= y(x) on ``X``."""
         above = self._label_posterior(X) > self._class_posterior(X)

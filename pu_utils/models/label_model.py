@@ -29,8 +29,9 @@ class LabelModel(NetworkClassifier):
 
     Parameters
     ----------
-    schedule : {"paper", "paper_narrow", "fast", "fast_real", "small"} or Schedule
-        Size of the network and of its training.
+    schedule : str or Schedule
+        Size of the network and of its training: a name in
+        ``pu_utils.schedules.SCHEDULES`` ("paper", "fast", "small"...) or a schedule of your own.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
     odds : float

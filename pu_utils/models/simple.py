@@ -1,11 +1,91 @@
-"""Estimators that train nothing of their own: two models joined, the prophets, all-negative."""
+"""Estimators around other classifiers: Elkan and Noto's, two joined, the prophets, all-negative."""
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from pu_utils import rules
 from pu_utils.models.base import PUClassifier
+from pu_utils.models.prior import estimate_prior
+
+
+class ElkanNoto(PUClassifier):
+    """Any scikit-learn classifier of S and the class prior: the first thing to try.
+
+    If labelled rows are like all positives (SCAR), then ``s(x) = c y(x)`` with ``c = P(S=1) / pi``,
+    and y(x) needs no model of its own (Elkan and Noto, KDD 2008). Asked with S, an unlabelled row
+    is of class 1 where ``s(x) > c / (2 - c)``: the paper's rule, on a function that data identify.
+
+    Parameters
+    ----------
+    s_model : classifier, optional
+        Estimates s(x). Logistic regression of standardised features where None.
+    prior : float, optional
+        P(Y=1); estimated by ``estimate_prior`` where None.
+    odds : float
+        What the odds of class 1 must exceed for class 1 to be predicted.
+    random_state : int, RandomState or None
+        Source of the folds of ``estimate_prior``.
+
+    Attributes
+    ----------
+    s_model_ : classifier
+        The fitted classifier of S.
+    prior_, label_frequency_ : float
+        P(Y=1), given or estimated, and ``c`` that follows from it.
+    diagnostics_ : dict
+        Counts of rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    >>> s = y * (rng.random(400) < 0.5)
+    >>> model = ElkanNoto(prior=0.5).fit(X, s)
+    >>> threshold = model.label_frequency_ / (2 - model.label_frequency_)
+    >>> unlabelled = X[s == 0]
+    >>> above = model.predict_label_proba(unlabelled) > threshold
+    >>> bool((model.predict(unlabelled, s=s[s == 0]) == above).all())
+    True
+    """
+
+    def __init__(self, s_model=None, *, prior=None, odds=1.0, random_state=None):
+        self.s_model = s_model
+        self.prior = prior
+        self.odds = odds
+        self.random_state = random_state
+
+    def fit(self, X, s):
+        """Fit the classifier of S to rows ``X`` and their label status ``s``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            1 where labelled, 0 elsewhere.
+
+        Returns
+        -------
+        ElkanNoto
+            Itself.
+        """
+        X, s = self._training_rows(X, s)
+        prior = estimate_prior(X, s, self._random_state()) if self.prior is None else self.prior
+        self._keep_prior(prior, s.mean())
+        default = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        self.s_model_ = clone(default if self.s_model is None else self.s_model).fit(X, s)
+        self._diagnose(X, s)
+        return self
+
+    def _class_posterior(self, X):
+        return np.minimum(self._label_posterior(X) / self.label_frequency_, 1.0)
+
+    def _label_posterior(self, X):
+        return self.s_model_.predict_proba(X)[:, 1].astype(float)
 
 
 class Augmented(PUClassifier):

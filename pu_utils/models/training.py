@@ -50,6 +50,23 @@ def epoch_batches(n_labelled, n_unlabelled, n_steps, generator):
     yield from zip(labelled[cycle].chunk(n_steps), unlabelled.tensor_split(n_steps), strict=True)
 
 
+def exact_batches(n_unlabelled, size, generator):
+    """Indices of the unlabelled rows of each step: ``size`` of them, and what is left over."""
+    order = torch.randperm(n_unlabelled, generator=generator, device=generator.device)
+    return order.split(size)
+
+
+def endless_cycle(n_rows, size, generator):
+    """Indices of the next ``size`` rows of a shuffled cycle, shuffled anew when it is used up."""
+    order = torch.empty(0, dtype=torch.long, device=generator.device)
+    while True:
+        while len(order) < size:
+            again = torch.randperm(n_rows, generator=generator, device=generator.device)
+            order = torch.cat([order, again])
+        yield order[:size]
+        order = order[size:]
+
+
 def count_steps(n_unlabelled, n, batch_size):
     """Steps of an epoch: batches of ``batch_size`` rows, but never an empty one."""
     return max(1, min(round(n / batch_size), n_unlabelled))

@@ -27,6 +27,7 @@ https://github.com/wawrzenczyka/VAE-PU-Bayes: E weighs every row of a batch alik
 decodes sampled latents.
 """
 
+import math
 from itertools import islice
 from typing import NamedTuple
 
@@ -47,7 +48,9 @@ from pu_utils.models.training import (
     adam,
     count_steps,
     descend,
+    endless_cycle,
     epoch_batches,
+    exact_batches,
     in_parts,
     new_generator,
     predict_in_batches,
@@ -115,6 +118,17 @@ class ClassShares(NamedTuple):
     unlabelled_positive: float  # pi_PU = pi - pi_PL
     unlabelled: float  # P(S=0) = 1 - pi_PL
 
+    def batch_sizes(self, batch_size):
+        """Labelled and unlabelled rows of a batch in these shares, at least one of each.
+
+        Examples
+        --------
+        >>> ClassShares(0.0101, 0.4899, 0.9899).batch_sizes(1000)
+        (11, 989)
+        """
+        labelled = max(1, math.ceil(round(batch_size * self.labelled, 6)))  # 10.000...02 is 10
+        return labelled, max(1, batch_size - labelled)
+
 
 def positive_risk(g_labelled, g_generated, shares):
     """(8): logistic risk of the positives, labelled and generated."""
@@ -172,6 +186,8 @@ class Trainer:
         self.history = History(options.verbose)
         n = len(labelled) + len(unlabelled)
         self.n_steps = count_steps(len(unlabelled), n, schedule.batch_size)
+        self.batch_sizes = self.shares.batch_sizes(schedule.batch_size)
+        self.cycle = endless_cycle(len(labelled), self.batch_sizes[0], generator)
         rate = schedule.learning_rate
         autoencoder = [networks.encoder_y, networks.encoder_o, networks.decoder]
         self.autoencoder_optimizer = adam([*autoencoder, networks.label_head], rate)
@@ -187,9 +203,13 @@ class Trainer:
             self.run(phase, n_epochs)
 
     def batches(self):
-        batches = epoch_batches(
-            len(self.labelled), len(self.unlabelled), self.n_steps, self.generator
-        )
+        """Rows of each step of an epoch, labelled and unlabelled, as the schedule deals them."""
+        n_labelled, n_unlabelled = len(self.labelled), len(self.unlabelled)
+        if self.schedule.last_batch == "kept":
+            dealt = exact_batches(n_unlabelled, self.batch_sizes[1], self.generator)
+            batches = ((next(self.cycle), unlabelled) for unlabelled in dealt)
+        else:
+            batches = epoch_batches(n_labelled, n_unlabelled, self.n_steps, self.generator)
         yield from islice(batches, self.schedule.epoch_steps)
 
     def pretrain(self):
@@ -352,8 +372,12 @@ class VaePu(NetworkClassifier):
     ----------
     prior : float, optional
         P(Y=1), which the paper takes as known; estimated by ``estimate_prior`` where None.
-    schedule : {"paper", "paper_narrow", "fast", "fast_real", "small"} or Schedule
-        Sizes of the networks and of their training.
+    label_frequency : float, optional
+        c = P(S=1 | Y=1); the share of the training rows that are labelled, over the prior, where
+        None. (The paper's program takes it from all rows, held out or not.)
+    schedule : str or Schedule
+        Sizes of the networks and of their training: a name in
+        ``pu_utils.schedules.SCHEDULES`` ("paper", "fast", "small"...) or a schedule of your own.
     epoch_scale : float
         Factor of the epochs of VAE-PU; the paper halves them for synthetic data
         (``paper_settings`` knows what it sets for each dataset).
@@ -407,6 +431,7 @@ class VaePu(NetworkClassifier):
         self,
         *,
         prior=None,
+        label_frequency=None,
         schedule="paper",
         epoch_scale=1.0,
         likelihood="gaussian",
@@ -421,6 +446,7 @@ class VaePu(NetworkClassifier):
         verbose=False,
     ):
         self.prior = prior
+        self.label_frequency = label_frequency
         self.schedule = schedule
         self.epoch_scale = epoch_scale
         self.likelihood = likelihood
@@ -465,7 +491,7 @@ class VaePu(NetworkClassifier):
         device = resolve_device(self.device)
         generator = new_generator(random_state, device)
         self.schedule_ = resolve_schedule(self.schedule).scaled(self.epoch_scale)
-        self.networks_ = VaePuNetworks(self.n_features_in_, self.schedule_, generator)
+        self.networks_ = self._new_network("networks_", generator)
         trainer = self._trainer(X, s, generator)
         trainer.train()
         self.history_ = trainer.history.rows
@@ -484,14 +510,15 @@ class VaePu(NetworkClassifier):
             )
 
     def _set_prior(self, X, s, random_state):
-        labelled_share = s.mean()
         prior = estimate_prior(X, s, random_state) if self.prior is None else self.prior
-        if not labelled_share <= prior < 1:
-            raise ValueError(
-                f"prior is {prior}; it must be at least the share of labelled rows, "
-                f"{labelled_share:.4g}, and below 1"
-            )
-        self.prior_, self.label_frequency_ = float(prior), float(labelled_share / prior)
+        self._keep_prior(prior, s.mean())
+        if self.label_frequency is not None:
+            if not 0 < self.label_frequency <= 1:
+                raise ValueError(
+                    f"label_frequency is {self.label_frequency}; it is the share of the positives "
+                    "that are labelled and must lie in (0, 1]"
+                )
+            self.label_frequency_ = float(self.label_frequency)
 
     def _shares(self):
         labelled = self.label_frequency_ * self.prior_
