@@ -11,6 +11,7 @@ from pu_utils.data.real import CIFAR_CLASSES, STL_CLASSES, VEHICLES, redness
 
 torch = pytest.importorskip("torch", reason="features need torch: pip install 'pu_utils[torch]'")
 SAMPLE = "cifar10_sample.npz"
+CT_RECIPES = ("cifar_ct_efficientnet", "cifar_ct_efficientnet_colourless")
 
 
 @needs(SAMPLE, *WEIGHTS)
@@ -98,12 +99,65 @@ def test_device_is_whatever_there_is(monkeypatch, cuda, mps, expected):
 
 
 def test_colours_are_means_of_channels():
-    """Mean colours are in R, G, B order; misread ones mix the channels."""
+    """Mean colours are in R, G, B order."""
     x = images(3, 96)
     assert features.rgb_mean(x) == pytest.approx(x.mean(axis=(1, 2)) / 255, abs=1e-6)
-    flat = x.transpose(0, 3, 1, 2).reshape(3, -1)
-    expected = np.column_stack([flat[:, k::3].mean(axis=1) for k in range(3)]) / 255
-    assert features.misread_rgb_mean(x) == pytest.approx(expected, abs=1e-6)
+
+
+def test_released_colours_are_those_of_pieces():
+    """Row i gets every third byte of the i-th block of 3,072 bytes, nine blocks an image."""
+    x = images(11, 96)
+    planes = [x[k, :, :, channel].ravel() for k in range(2) for channel in range(3)]
+    pieces = np.concatenate(planes).reshape(18, 3072)
+    expected = np.column_stack([pieces[:11, k::3].mean(axis=1) for k in range(3)]) / 255
+    assert features.released_rgb_mean(x) == pytest.approx(expected, abs=1e-6)
+
+
+def test_features_without_colour():
+    """What mean colours and their squares explain is gone; what they do not explain stays."""
+    rng = np.random.default_rng(0)
+    colours, other = rng.random((200, 3)), rng.normal(size=(200, 2))
+    mixed = other + colours @ [[5, 1], [0, 2], [1, 0]] + 3 * colours[:, :1] ** 2
+    left = features.without_colour(mixed, colours).astype(float)
+    regressors = np.column_stack([colours, colours**2])
+    assert np.abs(regressors.T @ (left - left.mean(0))).max() < 0.1  # float16: 200 x 5e-4
+    assert [np.corrcoef(left[:, k], other[:, k])[0, 1] > 0.98 for k in range(2)] == [True, True]
+
+
+@needs("stl10_sample.npz", "stl10_vgg16_64.npz", *WEIGHTS)
+def test_stored_features_of_stl_belong_to_the_images():
+    """Features, labels and both kinds of colours of STL-10 are those of the 80 sample images."""
+    with (
+        np.load(store.fetch("stl10_sample.npz")) as sample,
+        np.load(store.fetch("stl10_vgg16_64.npz")) as all_,
+    ):
+        x, index = sample["images"], sample["index"]
+        assert np.array_equal(all_["labels"][index], sample["labels"])
+        assert np.array_equal(all_["features"][index], sample["features"])
+        assert all_["rgb_mean"][index] == pytest.approx(features.rgb_mean(x), abs=1e-6)
+        early = [(k, row) for k, row in enumerate(index) if row < 1444]  # each lends nine rows
+        assert len(early) > 10
+        for k, row in early:
+            pieces = features.released_rgb_mean(np.repeat(x[k : k + 1], 9, axis=0))
+            rows = slice(9 * row, 9 * row + 9)
+            assert all_["released_rgb_mean"][rows] == pytest.approx(pieces, abs=1e-6)
+        expected = sample["features"].astype(float)
+    error = features.vgg16_features(x) - expected
+    assert (np.linalg.norm(error, axis=1) / np.linalg.norm(expected, axis=1)).max() < 1e-2
+
+
+@needs("cifar10_efflite2_224.npz", "cifar10_vgg16_64.npz")
+def test_recipes_change_features_alone():
+    """On other features a set has the same rows, labels and split; colourless ones know no red."""
+    data = {name: load(name, 0.1, 0, "released") for name in ("cifar_ct", *CT_RECIPES)}
+    for name in CT_RECIPES:
+        assert np.array_equal(data[name].source_rows, data["cifar_ct"].source_rows)
+        assert np.array_equal(data[name].s, data["cifar_ct"].s)
+        assert data[name].X.shape == data["cifar_ct"].X.shape
+    red = data["cifar_ct"].score
+    correlation = [np.abs(np.corrcoef(red, data[n].X[:, :20].T)[0, 1:]).max() for n in CT_RECIPES]
+    assert correlation[0] > 0.2
+    assert correlation[1] < 0.01
 
 
 def test_recipe_hash_changes_with_recipe_and_images(monkeypatch):
@@ -155,8 +209,8 @@ def test_released_stl_takes_the_classes_of_cifar(tiny_stl):
     positive = {int(k) for k in STL_LABELS[data.source_rows][data.y == 1]}
     assert positive == {k for k, name in enumerate(CIFAR_CLASSES) if name in VEHICLES}
     assert "bird" in {STL_CLASSES[k] for k in positive}
-    x = tiny_stl[data.source_rows]
-    assert data.score == pytest.approx(redness(features.misread_rgb_mean(x), "released"))
+    colours = features.released_rgb_mean(tiny_stl)[data.source_rows]
+    assert data.score == pytest.approx(redness(colours, "released"))
 
 
 def test_features_are_computed_once(tiny_stl, monkeypatch):
@@ -191,4 +245,4 @@ def test_cifar_is_loaded_from_its_archive(thin_weights, monkeypatch):
     assert sorted(data.source_rows.tolist()) == np.flatnonzero(np.isin(labels, (1, 9))).tolist()
     expected = features.vgg16_features(x)[data.source_rows]
     np.testing.assert_allclose(data.X, expected, rtol=1e-3, atol=1e-3)
-    assert readers.read_cifar((0,))["labels"].tolist() == [0] * 6
+    assert readers.read_images("cifar10", (0,))["labels"].tolist() == [0] * 6

@@ -6,7 +6,7 @@ from pu_utils.data.labelling import (
     label_top_fraction,
     logistic_propensity,
 )
-from pu_utils.data.real import REAL, boldness, diagnosis_weight, load_real, redness
+from pu_utils.data.real import REAL, RECIPES, boldness, diagnosis_weight, load_real, redness
 from pu_utils.data.record import DESIGNS, PUData, check_choice
 from pu_utils.data.samples import sample_images
 from pu_utils.data.synthetic import SYNTHETIC, make_synthetic
@@ -15,6 +15,7 @@ __all__ = [
     "DESIGNS",
     "NAMES",
     "REAL",
+    "RECIPES",
     "SYNTHETIC",
     "PUData",
     "boldness",
@@ -29,7 +30,7 @@ __all__ = [
     "sample_images",
 ]
 
-NAMES = (*SYNTHETIC, *REAL)
+NAMES = (*SYNTHETIC, *REAL)  # the paper's; RECIPES has names of sets on other features
 
 
 def load(name, label_frequency, seed, design="text", sample=False):
@@ -42,7 +43,7 @@ def load(name, label_frequency, seed, design="text", sample=False):
     Parameters
     ----------
     name : str
-        One of ``NAMES``.
+        One of ``NAMES``, or of ``RECIPES``.
     label_frequency : float in (0, 1]
         Share ``c`` of the positives that are labelled.
     seed : int
@@ -63,7 +64,7 @@ def load(name, label_frequency, seed, design="text", sample=False):
     >>> len(data.train), len(data.validation), len(data.test)
     (7000, 1500, 1500)
     """
-    check_choice("name", name, NAMES)
+    check_choice("name", name, (*NAMES, *RECIPES))
     if name in SYNTHETIC:
         return make_synthetic(name, label_frequency, seed, design)
     return load_real(name, label_frequency, seed, design, sample)

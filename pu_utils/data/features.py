@@ -1,6 +1,12 @@
-"""Image features: the convolutional trunk of VGG16 (ImageNet weights), pooled to 512 numbers.
+"""Image features: 512 numbers an image, by one of three recipes.
 
-The paper's pretrained network is not named and its files are not available; this stands in for it.
+The paper's pretrained network is not named and its files are not available; these stand in for it:
+
+- ``vgg16``: the convolutional trunk of VGG16 (ImageNet weights), pooled, computed here;
+- ``efficientnet``: the first 512 principal components of EfficientNet-Lite2's pooled output, better
+  at telling the classes apart; its files are made elsewhere and only read here;
+- ``efficientnet_colourless``: the same, made free of what the mean colours of an image explain.
+
 Torch is imported only where features are computed, so that stored ones need none.
 """
 
@@ -16,6 +22,11 @@ from tqdm.auto import tqdm
 
 from pu_utils.data import store
 
+STEMS = {  # of the files of a recipe
+    "vgg16": "vgg16_64",
+    "efficientnet": "efflite2_224",
+    "efficientnet_colourless": "efflite2_224",
+}
 RECIPE = {
     "network": "VGG16, IMAGENET1K_V1, convolutional trunk",
     "resize": "bilinear to 64 x 64, align_corners=False, no antialiasing",
@@ -33,7 +44,7 @@ def recipe_hash(images_checksum):
     return hashlib.sha256(recipe.encode()).hexdigest()[:12]
 
 
-def stored_features(stem, image_file, read_images):
+def stored_features(stem, image_file, read_images, colours):
     """Features, classes and mean colours of an image file, computed once and stored as float16.
 
     Parameters
@@ -44,26 +55,43 @@ def stored_features(stem, image_file, read_images):
         Name of the image file in ``pu_utils.data.store.FILES``.
     read_images : callable
         From its path to (images, labels): uint8 of shape (n, height, width, 3), and (n,).
+    colours : dict of str to callable
+        From images to three numbers each, by their name.
 
     Returns
     -------
     dict
-        ``features`` (n, 512), ``labels`` (n,), ``rgb_mean`` and ``misread_rgb_mean`` (n, 3).
+        ``features`` (n, 512), ``labels`` (n,), and the colours, (n, 3) each.
     """
     key = recipe_hash(store.FILES[image_file].checksum)
     path = store.data_dir() / f"{stem}-{key}.npz"
-    if not path.exists():
-        images, labels = read_images(store.fetch(image_file))
-        arrays = {
-            "features": vgg16_features(images).astype(np.float16),
-            "labels": labels,
-            "rgb_mean": rgb_mean(images),
-            "misread_rgb_mean": misread_rgb_mean(images),
-        }
-        _write(path, arrays)
-        return arrays
-    with np.load(path) as arrays:
-        return dict(arrays)
+    if path.exists():
+        with np.load(path) as arrays:
+            if set(arrays) >= set(colours):  # or else an older version of this module wrote it
+                return dict(arrays)
+    images, labels = read_images(store.fetch(image_file))
+    arrays = {"features": vgg16_features(images).astype(np.float16), "labels": labels}
+    arrays |= {name: colour(images) for name, colour in colours.items()}
+    _write(path, arrays)
+    return arrays
+
+
+def without_colour(features, rgb_mean):
+    """Features less what the mean colours explain: the residuals of least squares, as float16.
+
+    The regressors are 1, the means of the three channels, and their squares.
+
+    Examples
+    --------
+    >>> colours = np.random.default_rng(0).random((50, 3))
+    >>> without_colour(colours @ np.ones((3, 2)), colours).round(3).max() == 0
+    np.True_
+    """
+    colours = np.asarray(rgb_mean, dtype=float)
+    regressors = np.column_stack([np.ones(len(colours)), colours, colours**2])
+    values = np.asarray(features, dtype=float)
+    explained = regressors @ np.linalg.lstsq(regressors, values)[0]
+    return (values - explained).astype(np.float16)  # rounded: the same on every machine
 
 
 def vgg16_features(images, device="auto", batch_size=250):
@@ -103,13 +131,14 @@ def rgb_mean(images):
     return _mean_of_255(images.reshape(len(images), -1, 3))
 
 
-def misread_rgb_mean(images):
-    """Mean "channels" of images whose channel-first bytes are read as channel-last.
+def released_rgb_mean(images):
+    """The "mean colours" that the released programs take for those of STL-10's images.
 
-    So the released programs measure redness on STL-10: every third pixel, whatever its colour.
+    They cut the bytes of all images, channel after channel, into blocks of 32 x 32 x 3, nine an
+    image, and give row i of the data the colours of block i: a piece of another image.
     """
-    channel_first = np.ascontiguousarray(images.transpose(0, 3, 1, 2))
-    return _mean_of_255(channel_first.reshape(len(images), -1, 3))
+    channel_first = np.ascontiguousarray(images[: -(-len(images) // 9)].transpose(0, 3, 1, 2))
+    return _mean_of_255(channel_first.reshape(-1, 32 * 32, 3)[: len(images)])
 
 
 def _mean_of_255(pixels):

@@ -45,27 +45,39 @@ def read_idx(path):
     return values.reshape(shape)
 
 
-def read_cifar(classes):
-    """Features, labels, mean colours and positions of these classes of CIFAR-10.
+IMAGE_ARRAYS = ("features", "labels", "rgb_mean", "released_rgb_mean")
+IMAGE_FILES = {
+    "cifar10": ("cifar-10-binary.tar.gz", {"rgb_mean": features.rgb_mean}),
+    "stl10": (
+        "stl10_binary.tar.gz",
+        {"rgb_mean": features.rgb_mean, "released_rgb_mean": features.released_rgb_mean},
+    ),
+}
 
-    ``cifar10_vgg16_64.npz``, which its checksum ties to the recipe of
-    :mod:`pu_utils.data.features`, is used where it is there; elsewhere features are computed once.
+
+def read_images(source, classes, recipe="vgg16"):
+    """Features, labels, mean colours and positions of these classes of CIFAR-10 or STL-10.
+
+    Parameters
+    ----------
+    source : {"cifar10", "stl10"}
+    classes : sequence of int
+    recipe : {"vgg16", "efficientnet", "efficientnet_colourless"}
+        What the features are. The file of a recipe, tied to it by its checksum, is used where it
+        is there; elsewhere VGG16's features are computed once from the images.
     """
-    name = "cifar10_vgg16_64.npz"
-    if (store.data_dir() / name).exists():
+    name = f"{source}_{features.STEMS[recipe]}.npz"
+    if recipe != "vgg16" or (store.data_dir() / name).exists():
         with np.load(store.fetch(name)) as stored:
-            arrays = dict(stored)
+            arrays = {key: stored[key] for key in IMAGE_ARRAYS if key in stored}
     else:
-        arrays = features.stored_features(
-            "cifar10_vgg16_64", "cifar-10-binary.tar.gz", cifar_images
-        )
-    return _of_classes(classes, index=np.arange(len(arrays["labels"])), **arrays)
-
-
-def read_stl():
-    """Features, labels, mean colours and positions of the labelled images of STL-10."""
-    arrays = features.stored_features("stl10_vgg16_64", "stl10_binary.tar.gz", stl_images)
-    return arrays | {"index": np.arange(len(arrays["labels"]))}
+        archive, colours = IMAGE_FILES[source]
+        read = {"cifar10": cifar_images, "stl10": stl_images}[source]
+        arrays = features.stored_features(name.removesuffix(".npz"), archive, read, colours)
+    chosen = _of_classes(classes, index=np.arange(len(arrays["labels"])), **arrays)
+    if recipe == "efficientnet_colourless":
+        chosen["features"] = features.without_colour(chosen["features"], chosen["rgb_mean"])
+    return chosen
 
 
 def cifar_images(path):

@@ -11,6 +11,9 @@ stl_va         airplane, car, ship, truck           the reddest of each positive
 cdc_diabetes   diabetes (against as many without)   a sample weighted by age and education
 =============  ===================================  =======================================
 
+The three sets of images exist on other features too, under a name that says so, such as
+``cifar_ct_efficientnet`` (:mod:`pu_utils.data.features`): the same rows, labels and split.
+
 Where the *released* programs differ from the *text*: redness; the class numbers and the colours of
 STL-10; and the negatives of CDC, which they draw with replacement, so that copies of one row of the
 file can lie in training and test part. In the text design each row of the file is used at most
@@ -56,11 +59,12 @@ class Rows:
 
 def load_real(name, label_frequency, seed, design="text", sample=False):
     """One real set; see :func:`pu_utils.data.load`."""
-    check_choice("name", name, REAL)
+    check_choice("name", name, (*REAL, *RECIPES))
     check_choice("design", design, DESIGNS)
     check_label_frequency(label_frequency)
-    row_rng, label_rng, split_rng = random_streams(name, seed)
-    choose_rows, encode, feature_names = REAL[name]
+    base, recipe = set_and_recipe(name)
+    row_rng, label_rng, split_rng = random_streams(base, seed)
+    choose_rows, encode, feature_names = REAL[base]
     rows = choose_rows(name, design, sample, row_rng)
     if name == "cdc_diabetes":
         s = label_by_weight(rows.y, rows.score, label_frequency, label_rng)
@@ -76,10 +80,21 @@ def load_real(name, label_frequency, seed, design="text", sample=False):
         seed=seed,
         design=design,
         prior=float(rows.y.mean()),
-        feature_names=feature_names,
+        feature_names=feature_names if recipe == "vgg16" else _EFFICIENTNET,
         score=rows.score[order],
         source_rows=rows.source_rows[order],
     )
+
+
+def set_and_recipe(name):
+    """The set that a name stands for, and the recipe of its features.
+
+    Examples
+    --------
+    >>> set_and_recipe("cifar_ct_efficientnet"), set_and_recipe("cifar_ct")
+    (('cifar_ct', 'efficientnet'), ('cifar_ct', 'vgg16'))
+    """
+    return RECIPES.get(name, (name, "vgg16"))
 
 
 def boldness(images):
@@ -128,17 +143,20 @@ def _mnist_rows(name, design, sample, rng):
 
 
 def _cifar_rows(name, design, sample, rng):
-    positives, negatives = CIFAR_NUMBERS[name]
-    file = samples.read(name) if sample else readers.read_cifar(positives + negatives)
+    base, recipe = set_and_recipe(name)
+    positives, negatives = CIFAR_NUMBERS[base]
+    classes = positives + negatives
+    file = samples.read(name) if sample else readers.read_images("cifar10", classes, recipe)
     return _image_rows(file, file["features"], positives, redness(file["rgb_mean"], design))
 
 
 def _stl_rows(name, design, sample, rng):
-    file = samples.read(name) if sample else readers.read_stl()
+    _, recipe = set_and_recipe(name)
+    file = samples.read(name) if sample else readers.read_images("stl10", range(10), recipe)
     # the released programs number classes as CIFAR-10 does, and misread the images
     class_names, colours = {
         "text": (STL_CLASSES, "rgb_mean"),
-        "released": (CIFAR_CLASSES, "misread_rgb_mean"),
+        "released": (CIFAR_CLASSES, "released_rgb_mean"),
     }[design]
     positives = [k for k, class_name in enumerate(class_names) if class_name in VEHICLES]
     return _image_rows(file, file["features"], positives, redness(file[colours], design))
@@ -191,6 +209,7 @@ def _answer(answers, column):
 
 _PIXELS = tuple(f"pixel_{row}_{column}" for row in range(28) for column in range(28))
 _VGG16 = tuple(f"vgg16_{k}" for k in range(512))
+_EFFICIENTNET = tuple(f"efficientnet_{k}" for k in range(512))
 REAL = {
     "mnist_3v5": (_mnist_rows, _encode_pixels, _PIXELS),
     "mnist_ove": (_mnist_rows, _encode_pixels, _PIXELS),
@@ -198,4 +217,10 @@ REAL = {
     "cifar_va": (_cifar_rows, _encode_features, _VGG16),
     "stl_va": (_stl_rows, _encode_features, _VGG16),
     "cdc_diabetes": (_cdc_rows, _encode_answers, CDC_NAMES),
+}
+# The sets of images on other features: the name of the set and of the recipe
+RECIPES = {
+    f"{name}_{recipe}": (name, recipe)
+    for name in ("cifar_ct", "cifar_va", "stl_va")
+    for recipe in ("efficientnet", "efficientnet_colourless")
 }

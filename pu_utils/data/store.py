@@ -44,6 +44,7 @@ class DataFile:
 
 _MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 _KRIZHEVSKY = "cite Krizhevsky 2009"
+_COATES = "cite Coates, Ng and Lee 2011"
 FILES = {
     file.name: file
     for file in (
@@ -101,7 +102,35 @@ FILES = {
             "http://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz",
             "md5:91f7769df0f17e558f3565bffb0c7dfb",
             2640.4,
-            "cite Coates, Lee and Ng 2011",
+            _COATES,
+        ),
+        DataFile(
+            "stl10_vgg16_64.npz",
+            None,
+            "sha256:17ab162029a79e7a22c46df2894e1038a77de561eab25c2475a36f13742ea8de",
+            7.3,
+            _COATES,
+        ),
+        DataFile(
+            "stl10_sample.npz",
+            None,
+            "sha256:2dcc8c02717626849bc836ceba7930ba32447ca35cb22531e26a08898f9ff9f0",
+            1.9,
+            _COATES,
+        ),
+        DataFile(
+            "cifar10_efflite2_224.npz",
+            None,
+            "sha256:43f1fbd9cf14c86effca3d30d31843056531fd07757ec8aba4104c93727a931a",
+            60.5,
+            _KRIZHEVSKY,
+        ),
+        DataFile(
+            "stl10_efflite2_224.npz",
+            None,
+            "sha256:43a8bfae9ba6a4fac74a917adb26d50aaa7eb3fc453fdf7a77e07b309a097dbe",
+            15.2,
+            _COATES,
         ),
         DataFile(
             "vgg16_trunk_float16.npz",

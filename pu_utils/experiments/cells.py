@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 
-from pu_utils.data import DESIGNS, NAMES
+from pu_utils.data import DESIGNS, NAMES, RECIPES
+from pu_utils.data.real import set_and_recipe
 from pu_utils.data.record import check_choice
 from pu_utils.data.synthetic import SYNTHETIC
 from pu_utils.schedules import SCHEDULES, Schedule, paper_settings
@@ -103,7 +104,7 @@ class Cell:
         # numpy's numbers, or 1 for 1.0, would give the same cell another name and hash
         object.__setattr__(self, "label_frequency", float(self.label_frequency))
         object.__setattr__(self, "seed", int(self.seed))
-        check_choice("dataset", self.dataset, NAMES)
+        check_choice("dataset", self.dataset, (*NAMES, *RECIPES))
         check_choice("design", self.design, DESIGNS)
         check_choice("family", self.family, FAMILIES)
         check_choice("schedule", self.schedule, EXPERIMENT_SCHEDULES)
@@ -169,7 +170,7 @@ def _parameters(dataset, family, schedule):
     if family not in NETWORKS:
         return {"released": family == "lbe_released", **(SMOKE_LBE if smoke else LBE)}
     parameters = {
-        "vae_pu": {**VAE_PU, **paper_settings(dataset)},
+        "vae_pu": {**VAE_PU, **paper_settings(set_and_recipe(dataset)[0])},
         "schedule": _schedule(dataset, schedule).to_json(),
         "stopping": "pu_risk",
     }

@@ -2,7 +2,7 @@
 
 import sys
 
-from pu_utils.data import DESIGNS, NAMES
+from pu_utils.data import DESIGNS, NAMES, RECIPES
 from pu_utils.experiments.cells import EXPERIMENT_SCHEDULES, FAMILIES, GRIDS, cell_of, grid
 from pu_utils.experiments.engine import run
 from pu_utils.experiments.recorded import (
@@ -15,6 +15,7 @@ from pu_utils.experiments.recorded import (
 from pu_utils.experiments.store import failure_path, survey
 
 OUTPUT, RESULTS = "runs", "results"
+DATASETS = (*NAMES, *RECIPES)
 INTERRUPTED = 130  # as shells have it
 
 
@@ -44,14 +45,16 @@ def add_parsers(commands):
     _add_folders(verifying)
     verifying.add_argument("--cells", type=int, default=2, help="how many")
     verifying.add_argument("--methods", nargs="+", choices=FAMILIES, help="of these alone")
-    verifying.add_argument("--datasets", nargs="+", choices=NAMES, metavar="NAME", help="likewise")
+    verifying.add_argument(
+        "--datasets", nargs="+", choices=DATASETS, metavar="NAME", help="likewise"
+    )
     verifying.add_argument("--seed", type=int, help="of the choice")
     verifying.set_defaults(run=verify_cells)
 
 
 def _add_grid(parser):
     parser.add_argument("grid", choices=GRIDS)
-    parser.add_argument("--datasets", nargs="+", choices=NAMES, metavar="NAME")
+    parser.add_argument("--datasets", nargs="+", choices=DATASETS, metavar="NAME")
     parser.add_argument("--design", nargs="+", choices=DESIGNS, dest="designs")
     parser.add_argument("--label-frequencies", nargs="+", type=float, metavar="C")
     parser.add_argument("--seeds", nargs="+", type=int, metavar="SEED")

@@ -43,7 +43,7 @@ def make(folder=FOLDER):
     """Draw the samples anew from the full files: the same bytes each time."""
     rng = np.random.default_rng(0)
     _save(folder, "mnist_3v5", _draw(readers.read_mnist((3, 5)), 2_000, rng))
-    _save(folder, "cifar_ct", _draw(readers.read_cifar((1, 9)), 2_000, rng))
+    _save(folder, "cifar_ct", _draw(readers.read_images("cifar10", (1, 9)), 2_000, rng))
     cdc = readers.read_cdc()
     with_diabetes = cdc["answers"][:, 0] == 1
     halves = [
