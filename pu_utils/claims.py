@@ -400,12 +400,12 @@ class Answer(NamedTuple):
 class Evidence:
     """The figures of one source, table by table, and its seeds where it has any."""
 
-    def __init__(self, metrics, source):
-        self.metrics, self.source = metrics, source
+    def __init__(self, metrics, source, design):
+        self.metrics, self.source, self.design = metrics, source, design
         self.reading = "clean" if source == "published" else source
         self.schedules = READING_SCHEDULES[self.reading]
         self.comparisons = {
-            schedule: compare(metrics, schedule=schedule, reading=self.reading)
+            schedule: compare(metrics, design, schedule, self.reading)
             for schedule in set(self.schedules)
         }
 
@@ -443,7 +443,7 @@ class Evidence:
 
     @cache  # noqa: B019, lives no longer than a judgement
     def _seeds(self, metric, schedule):
-        return by_seed(self.metrics, metric, schedule=schedule, reading=self.reading)
+        return by_seed(self.metrics, metric, self.design, schedule, self.reading)
 
     def _schedule(self, claim):
         made = claim.table in ("table2", "table4", "tableA2", "tableA4")
@@ -458,7 +458,7 @@ class Evidence:
         return pd.DataFrame(wide)
 
 
-def judge(metrics, keys=None, estimates=None):
+def judge(metrics, keys=None, estimates=None, design="released"):
     """The three answers to each claim, how far the figures are apart, and the verdict.
 
     Parameters
@@ -469,6 +469,8 @@ def judge(metrics, keys=None, estimates=None):
         Keys of the claims wanted; all of them where None.
     estimates : pandas.DataFrame, optional
         What :func:`pu_utils.experiments.read_estimates` gives for CIFAR VA at c = 0.9.
+    design : {"released", "text"}
+        Of the data sets.
 
     Returns
     -------
@@ -479,7 +481,8 @@ def judge(metrics, keys=None, estimates=None):
         (missing where the two compare different things); and the ``verdict``.
     """
     wanted = [claim for claim in CLAIMS if keys is None or claim.key in keys]
-    evidence = {source: Evidence(metrics, source) for source in ("published", *READING_SCHEDULES)}
+    sources = ("published", *READING_SCHEDULES)
+    evidence = {source: Evidence(metrics, source, design) for source in sources}
     rows = [_judged(claim, evidence, estimates) for claim in wanted]
     table = pd.DataFrame(rows).set_index("key")
     return table if keys is None else table.loc[list(keys)]

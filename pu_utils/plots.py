@@ -14,6 +14,28 @@ LABELLED = "#009E73"
 POSITIVE = "#E69F00"
 NEGATIVE = "#999999"
 TITLES = DATASET_NAMES
+# One colour and one mark per method and per data set, wherever they are drawn
+METHOD_STYLES = {
+    "VP-B+S": (AUGMENTED, "o"),
+    "VP-B": (X_ONLY, "s"),
+    "VP": ("#56B4E9", "^"),
+    "VP+S": ("#56B4E9", "^"),
+    "VP-IF": ("#CC79A7", "v"),
+    "VP-A3": (POSITIVE, "D"),
+    "LBE+S": (LABELLED, "P"),
+    "LBE+S (released)": (LABELLED, "P"),
+    "EN": ("#6A3D9A", "*"),
+    "EN+S": ("#6A3D9A", "*"),
+    "S-Prophet": ("#000000", "d"),
+    "Y-Prophet": ("#555555", "h"),
+    "VP-B+S + true y(x)": ("#CC79A7", "v"),
+    "VP-B+S + true s(x)": (POSITIVE, "D"),
+    "all-negative": (NEGATIVE, "x"),
+}
+SET_STYLES = [
+    (AUGMENTED, "o"), (X_ONLY, "s"), (LABELLED, "^"), (POSITIVE, "D"), ("#CC79A7", "v"),
+    (NEGATIVE, "X"),
+]  # fmt: skip
 STYLE = {
     "figure.dpi": 130,
     "font.size": 10,
@@ -407,7 +429,7 @@ def against_frequency(comparison, table, methods):
     table : str
         "table1" to "table5", "tableA2" to "tableA5".
     methods : sequence of str
-        At most six of the table's methods.
+        Methods of the table.
     """
     rows = comparison[(comparison["table"] == table) & comparison["method"].isin(methods)]
     names = list(dict.fromkeys(rows["dataset"]))
@@ -429,15 +451,10 @@ def against_frequency(comparison, table, methods):
     return figure
 
 
-METHOD_STYLES = [
-    (AUGMENTED, "o"), (X_ONLY, "s"), (LABELLED, "^"), (POSITIVE, "D"), ("#CC79A7", "v"),
-    (NEGATIVE, "x"),
-]  # fmt: skip
-
-
 def _frequency_panel(ax, rows, methods):
     """Bands and marks of one data set; says so where nothing of ours is there."""
-    for method, (colour, marker) in zip(methods, METHOD_STYLES, strict=False):
+    for method in methods:
+        colour, marker = METHOD_STYLES[method]
         line = rows[rows["method"] == method].sort_values("label_frequency")
         c, low = line["label_frequency"], line["published"] - 2 * line["published_se"]
         high = line["published"] + 2 * line["published_se"]
@@ -450,35 +467,38 @@ def _frequency_panel(ax, rows, methods):
         ax.text(0.5, 0.05, "not run by us", transform=ax.transAxes, ha="center")
 
 
-def gains(table):
-    """Gains with their 95% intervals, filled where these leave zero out, and the published ones.
+def gains(table, published):
+    """Gains with their 95% intervals, filled where they are sure, and the published ones.
 
     Parameters
     ----------
     table : DataFrame
-        What :func:`pu_utils.tables.gains` gives for VP-B+S and VP-B.
+        What :func:`pu_utils.tables.paired` gives.
+    published : Series
+        The published gains, by data set and label frequency.
     """
     names = list(dict.fromkeys(table.index.get_level_values("dataset")))
     frequencies = sorted(set(table.index.get_level_values("label_frequency")))
     with _figure(figsize=(7, 0.85 * len(frequencies) + 1)) as (figure, axes):
-        for k, (name, (colour, marker)) in enumerate(zip(names, METHOD_STYLES, strict=False)):
+        for k, (name, (colour, marker)) in enumerate(zip(names, SET_STYLES, strict=False)):
             rows = table.loc[name]
             where = [frequencies.index(c) + 0.15 * (k - (len(names) - 1) / 2) for c in rows.index]
             axes.hlines(where, rows["low"], rows["high"], color=colour, lw=1.5)
             fill = ["white" if side == "open" else colour for side in rows["side"]]
             dots = {"marker": marker, "edgecolor": colour, "zorder": 3, "s": 26}
-            axes.scatter(rows["gain"], where, facecolor=fill, **dots)
+            axes.scatter(rows["mean"], where, facecolor=fill, **dots)
             axes.scatter([], [], facecolor=colour, label=TITLES[name], **dots)
-            axes.scatter(rows["published"], where, marker="|", color="black", s=40, zorder=4)
+            beside = published.loc[name].reindex(rows.index)
+            axes.scatter(beside, where, marker="|", color="black", s=40, zorder=4)
         axes.scatter([], [], marker="|", color="black", s=40, label="published")
         axes.axvline(0, color="black", lw=1)
         axes.set_yticks(range(len(frequencies)), [f"c = {c}" for c in frequencies])
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
         axes.set_xscale("symlog", linthresh=1)
-        axes.set_xticks([-1, -0.5, 0, 0.5, 1, 3, 10, 20])
+        axes.set_xticks([-3, -1, -0.5, 0, 0.5, 1, 3, 10, 20])
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("U-accuracy of VP-B+S minus that of VP-B, points")
+        axes.set_xlabel("U-accuracy with the rule minus without, points")
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
     return figure
 
@@ -520,7 +540,7 @@ def gain_by_calls(table):
     """
     with _figure(figsize=(7, 4)) as (figure, axes):
         methods = table.groupby("method", sort=False)
-        for (name, rows), (colour, marker) in zip(methods, METHOD_STYLES, strict=False):
+        for (name, rows), (colour, marker) in zip(methods, SET_STYLES, strict=False):
             axes.scatter(
                 rows["called"], rows["gain"], color=colour, marker=marker, s=18, label=name
             )
@@ -581,7 +601,7 @@ def reliability(curves):
     with _figure(figsize=(5.4, 4.2)) as (figure, axes):
         axes.plot([0, 1], [0, 1], color="black", lw=1, label="calibrated")
         for (label, (estimated, observed)), (colour, marker) in zip(
-            curves.items(), METHOD_STYLES, strict=False
+            curves.items(), SET_STYLES, strict=False
         ):
             axes.plot(estimated, observed, marker=marker, color=colour, label=label, lw=1.5)
         axes.set(xlabel="estimated y(x), mean of a tenth of the rows", ylabel="share of positives")
@@ -601,7 +621,7 @@ def cost_by_dataset(costs):
     rows = costs.groupby("dataset")["rows"].first()
     with _figure(figsize=(7, 0.42 * len(names) + 1.2)) as (figure, axes):
         by_schedule = costs.groupby("schedule", sort=False)
-        for (schedule, group), (colour, marker) in zip(by_schedule, METHOD_STYLES, strict=False):
+        for (schedule, group), (colour, marker) in zip(by_schedule, SET_STYLES, strict=False):
             for measured, dots in group.groupby("measured", sort=False):
                 axes.scatter(
                     dots["seconds"] / 60,

@@ -54,7 +54,6 @@ def to_html(comparison, table):
     rows = comparison[comparison["table"] == table].to_dict("records")
     usual = mode([row["seeds"] for row in rows if row["seeds"]] or [0])
     folds = [_fold(table, c, list(fold), usual) for c, fold in _by(rows, "label_frequency")]
-    folds[0] = folds[0].replace("<details>", "<details open>")
     levels = ", ".join(f'<span class="{css}">{text}</span>' for css, text in LEVELS.items())
     return (
         f'<div class="pu-table">\n<p>{escape(_caption(rows, usual))}</p>\n{"".join(folds)}'
@@ -100,8 +99,9 @@ def _fold(table, c, rows, usual):
     names = dict.fromkeys(row["dataset"] for row in rows)
     heads = "".join(f'<th scope="col">{escape(DATASET_NAMES[name])}</th>' for name in names)
     bodies = [_method(name, list(group), usual) for name, group in _by(rows, "method")]
+    state = " open" if c == 0.5 else ""
     return (
-        f'<details><summary>c = {c}</summary><div class="pu-box" tabindex="0" role="region" '
+        f'<details{state}><summary>c = {c}</summary><div class="pu-box" tabindex="0" role="region" '
         f'aria-label="{TABLE_NAMES[table]}, c = {c}"><table>\n'
         f'<thead><tr><th scope="col">method</th><th scope="col">source</th>{heads}</tr></thead>\n'
         f"{''.join(bodies)}</table></div></details>\n"

@@ -173,9 +173,10 @@ def test_gains_are_filled_where_zero_is_left_out():
     index = pd.MultiIndex.from_product(
         [["synth_1"], [0.1, 0.9]], names=["dataset", "label_frequency"]
     )
-    columns = {"gain": [0.1, 9.0], "low": [-0.2, 8.0], "high": [0.4, 10.0], "published": [0.2, 8.5]}
+    columns = {"mean": [0.1, 9.0], "low": [-0.2, 8.0], "high": [0.4, 10.0]}
     columns["side"] = ["open", "ahead"]
-    axes = plots.gains(pd.DataFrame(columns, index=index)).axes[0]
+    beside = pd.Series([0.2, 8.5], index=index)
+    axes = plots.gains(pd.DataFrame(columns, index=index), beside).axes[0]
     intervals, dots, _, published, _ = axes.collections
     assert [line[:, 0].tolist() for line in intervals.get_segments()] == [[-0.2, 0.4], [8, 10]]
     assert dots.get_offsets()[:, 0].tolist() == [0.1, 9.0]
