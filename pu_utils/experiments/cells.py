@@ -15,7 +15,7 @@ from pu_utils.schedules import SCHEDULES, Schedule, paper_settings
 # Raise a family's version when a change of the program changes its numbers
 SCIENCE_VERSION = {
     "vae_pu": 3,
-    "replay": 1,
+    "replay": 2,
     "choices": 1,
     "lbe": 1,
     "lbe_released": 1,
