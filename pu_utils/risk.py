@@ -5,6 +5,7 @@ probabilities of these points: a quadrature grid, a finite distribution, or (``w
 sample in which every row counts alike. Rational numbers in, rational numbers out.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,49 @@ def excess_risk(y, s, weights=None):
         lower=_mean(s * (2 * y < 1), weights),
         upper=_mean(s, weights),
     )
+
+
+def random_population(generator):
+    """A small population for exact checks: how many people of each kind there are at each x.
+
+    Rows are values of x; columns count the positive and labelled, the positive and silent, and the
+    negative. About five rows in twelve are put on an edge: a tie, no label, every positive
+    labelled, nobody.
+
+    Examples
+    --------
+    >>> random_population(np.random.default_rng(0)).shape
+    (5, 3)
+    """
+    counts = generator.integers(0, 7, size=(generator.integers(3, 6), 3))
+    labelled, silent, negative = counts.T  # views: what follows changes counts
+    edge = generator.integers(0, 12, size=len(counts))
+    silent[edge == 0] = negative[edge == 0]  # y = (1 + s) / 2
+    negative[edge == 1] = (labelled + silent)[edge == 1]  # y = 1/2
+    labelled[edge == 2] = 0  # s = 0
+    silent[edge == 3] = 0  # s = y
+    counts[edge == 4] = 0  # nobody
+    if not counts.any():
+        counts[0] = 1
+    return counts
+
+
+def population_posteriors(counts):
+    """``y``, ``s`` and weights of a population of :func:`random_population`, as exact fractions.
+
+    Where there is nobody the weight is 0, and so are ``y`` and ``s``, which do not matter there.
+
+    Examples
+    --------
+    >>> y, s, weights = population_posteriors(np.array([[1, 1, 2], [0, 0, 0]]))
+    >>> [str(value) for value in (*y, *s, *weights)]
+    ['1/2', '0', '1/4', '0', '1', '0']
+    """
+    people = counts.sum(axis=1)
+    exact = np.vectorize(lambda part, whole: Fraction(int(part), int(whole)), otypes=[object])
+    some = np.maximum(people, 1)
+    y = exact(counts[:, 0] + counts[:, 1], some)
+    return y, exact(counts[:, 0], some), exact(people, people.sum())
 
 
 def _mean(values, weights):

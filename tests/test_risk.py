@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pu_utils.risk import augmented_bayes_risk, bayes_risk, excess_risk
+from pu_utils.risk import (
+    augmented_bayes_risk,
+    bayes_risk,
+    excess_risk,
+    population_posteriors,
+    random_population,
+)
 from pu_utils.rules import augmented_posterior
 
 probability = st.fractions(0, 1, max_denominator=60)
@@ -93,3 +99,38 @@ def test_bad_posteriors():
     """The risk functions check y and s like the rules do."""
     with pytest.raises(ValueError, match="exceeds y"):
         excess_risk([0.1], [0.2])
+
+
+# Small populations for exact checks
+
+
+def test_posteriors_of_a_population_count_its_people():
+    """Weighted back, the exact fractions are the counts."""
+    generator = np.random.default_rng(0)
+    for _ in range(50):
+        counts = random_population(generator)
+        y, s, weights = population_posteriors(counts)
+        people = int(counts.sum())
+        assert (y * weights * people == counts[:, 0] + counts[:, 1]).all()
+        assert (s * weights * people == counts[:, 0]).all()
+        assert weights.sum() == 1 and all(isinstance(value, Fraction) for value in (*y, *s))
+
+
+def test_random_populations_have_every_edge():
+    """Ties, values without labels, with every positive labelled, and with nobody all come up."""
+    generator = np.random.default_rng(1)
+    rows = np.vstack([random_population(generator) for _ in range(100)])
+    labelled, silent, negative = rows[rows.any(axis=1)].T
+    assert (rows >= 0).all() and 0 < (~rows.any(axis=1)).sum() < len(rows) / 4
+    for edge in (silent == negative, labelled + silent == negative, labelled == 0, silent == 0):
+        assert 0.05 < edge.mean() < 0.5
+
+
+def test_a_population_is_never_empty():
+    """Even if every value of x was to have nobody."""
+
+    class Unlucky:
+        def integers(self, low, high, size=None):
+            return 4 if size is None else np.full(size, 4)
+
+    assert random_population(Unlucky()).tolist() == [[1, 1, 1], *[[0, 0, 0]] * 3]
