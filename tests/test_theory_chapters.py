@@ -25,7 +25,7 @@ def listed(sources):
     """The last column of the table of steps: one name a row."""
     (table,) = (source for source in sources if "| Step |" in source)
     _, _, *rows = re.findall(r"^\|.*\|$", table, flags=re.MULTILINE)
-    return [re.fullmatch(r"\|.*\| `(\S+)` \|", row)[1] for row in rows]
+    return [re.fullmatch(r"\|.*\| \*(\S+)\* \|", row)[1] for row in rows]
 
 
 def unmatched(steps, deciding):
