@@ -336,7 +336,7 @@ def golden_area(estimates):
     Parameters
     ----------
     estimates : pandas.DataFrame
-        What :func:`pu_utils.experiments.read_estimates` gives.
+        What :func:`pu_utils.reproduction.read_estimates` gives.
 
     Returns
     -------
@@ -594,7 +594,7 @@ def judge(comparison, keys=None, estimates=None):
     keys : sequence of str, optional
         Keys of the claims wanted; all of them where None.
     estimates : pandas.DataFrame, optional
-        What :func:`pu_utils.experiments.read_estimates` gives for CIFAR VA at c = 0.9.
+        What :func:`pu_utils.reproduction.read_estimates` gives for CIFAR VA at c = 0.9.
 
     Returns
     -------

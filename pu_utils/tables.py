@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from pu_utils.data.record import DESIGNS, check_choice
-from pu_utils.experiments.cells import EXPERIMENT_SCHEDULES, FAMILIES, schedule_of
+from pu_utils.reproduction.experiment import schedule_of
+from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
 
 PUBLISHED = Path(__file__).parent / "published"
 PLACE = ["metric", "dataset", "label_frequency", "method"]
@@ -88,7 +89,7 @@ def compare(metrics, design="released", schedule="paper"):
     Parameters
     ----------
     metrics : pandas.DataFrame
-        What :func:`pu_utils.experiments.read_metrics` gives.
+        What :func:`pu_utils.reproduction.read_metrics` gives.
     design : {"text", "released"}
         Data sets as the paper says, or as its programs make them.
     schedule : {"paper", "paper_equal", "paper_equal_narrow", "fast", "smoke"}
@@ -157,7 +158,7 @@ def gains(metrics):
     Parameters
     ----------
     metrics : pandas.DataFrame
-        What :func:`pu_utils.experiments.read_metrics` gives.
+        What :func:`pu_utils.reproduction.read_metrics` gives.
 
     Returns
     -------

@@ -10,7 +10,7 @@ import pytest
 from pu_utils import claims, rendering, risk, rules
 from pu_utils.__main__ import main
 from pu_utils.claims import CLAIMS, figures, golden_area, judge, scoreboard, sign_test, verdict
-from pu_utils.experiments.recorded import METRIC_COLUMNS
+from pu_utils.reproduction.record import METRIC_COLUMNS
 from pu_utils.tables import compare
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
