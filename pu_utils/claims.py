@@ -464,11 +464,11 @@ def judge(metrics, keys=None, estimates=None, design="released"):
     Parameters
     ----------
     metrics : pandas.DataFrame
-        What :func:`pu_utils.experiments.read_metrics` gives.
+        What :func:`pu_utils.reproduction.read_metrics` gives.
     keys : sequence of str, optional
         Keys of the claims wanted; all of them where None.
     estimates : pandas.DataFrame, optional
-        What :func:`pu_utils.experiments.read_estimates` gives for CIFAR VA at c = 0.9.
+        What :func:`pu_utils.reproduction.read_estimates` gives for CIFAR VA at c = 0.9.
     design : {"released", "text"}
         Of the data sets.
 
@@ -694,7 +694,7 @@ def golden_area(estimates):
     Parameters
     ----------
     estimates : pandas.DataFrame
-        What :func:`pu_utils.experiments.read_estimates` gives.
+        What :func:`pu_utils.reproduction.read_estimates` gives.
 
     Returns
     -------

@@ -276,7 +276,7 @@ def prophets_by_label_frequency(beside, truth):
     Parameters
     ----------
     beside : DataFrame
-        As :func:`pu_utils.prophets.beside_published` gives it, of one metric.
+        As :func:`pu_utils.reproduction.prophets.beside_published` gives it, of one metric.
     truth : DataFrame
         Columns dataset, label_frequency, method, value: large-sample values in per cent.
     """

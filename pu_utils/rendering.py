@@ -14,10 +14,16 @@ from statistics import mode
 
 from pu_utils.claims import RULE, SOURCES, judge, scoreboard
 from pu_utils.data.record import DESIGNS, check_choice
-from pu_utils.experiments.cells import EXPERIMENT_SCHEDULES, FIGURE_2
-from pu_utils.experiments.cli import RESULTS
-from pu_utils.experiments.recorded import read_cells, read_estimates, read_metrics, split_rows
-from pu_utils.experiments.store import write_text
+from pu_utils.reproduction.cli import RESULTS
+from pu_utils.reproduction.experiment import FIGURE_2
+from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES
+from pu_utils.reproduction.output import write_text
+from pu_utils.reproduction.record import (
+    current_experiments,
+    read_estimates,
+    read_experiments,
+    read_metrics,
+)
 from pu_utils.tables import (
     DATASET_NAMES,
     FEWEST_SEEDS,
@@ -230,8 +236,8 @@ def write_tables(arguments):
     comparison = compare(read_metrics(arguments.results), *options)
     write_text(Path(arguments.to), comparison.round(4).to_csv(index=False))
     print(f"{len(TABLE_NAMES)} tables in {arguments.to}")
-    if stale := len(split_rows(read_cells(arguments.results))[1]):
-        print(f"{stale} of the recorded cells are stale: collect again", file=sys.stderr)
+    if stale := current_experiments(read_experiments(arguments.results)).count(None):
+        print(f"{stale} of the recorded experiments are stale: collect again", file=sys.stderr)
     return 0
 
 

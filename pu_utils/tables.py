@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from pu_utils.data.record import DESIGNS, check_choice
-from pu_utils.experiments.cells import EXPERIMENT_SCHEDULES, FAMILIES, NETWORKS, schedule_of
+from pu_utils.reproduction.experiment import schedule_of
+from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
 
 PUBLISHED = Path(__file__).parent / "published"
 PLACE = ["metric", "dataset", "label_frequency", "method"]
@@ -107,7 +108,7 @@ def read_as(metrics, reading="clean"):
     Parameters
     ----------
     metrics : pandas.DataFrame
-        What :func:`pu_utils.experiments.read_metrics` gives.
+        What :func:`pu_utils.reproduction.read_metrics` gives.
     reading : {"clean", "replay"}
         Whether every method starts from the same trained VP, or the networks are those that the
         authors' program hands on from method to method.
@@ -128,7 +129,7 @@ def read_as(metrics, reading="clean"):
     )
     if reading == "replay":
         names = names.where(replayed, rows["decision"])
-        chosen = names.notna() & (replayed | ~rows["family"].isin(NETWORKS))
+        chosen = names.notna() & (replayed | ~rows["family"].isin(["vae_pu", "choices"]))
         return rows[chosen].assign(method=names[chosen]).drop(columns="decision")
     chosen = rows[~rows["decision"].str.contains("(replay)", regex=False)]
     # what a replay cell says of the clean methods counts where no other cell says it
@@ -143,7 +144,7 @@ def by_seed(metrics, metric, design="released", schedule="fast", reading="clean"
     Parameters
     ----------
     metrics : pandas.DataFrame
-        What :func:`pu_utils.experiments.read_metrics` gives.
+        What :func:`pu_utils.reproduction.read_metrics` gives.
     metric : str
         As named in ``pu_utils.metrics``.
     design, schedule, reading : str
@@ -160,7 +161,7 @@ def compare(metrics, design="released", schedule="fast", reading="clean"):
     Parameters
     ----------
     metrics : pandas.DataFrame
-        What :func:`pu_utils.experiments.read_metrics` gives.
+        What :func:`pu_utils.reproduction.read_metrics` gives.
     design : {"text", "released"}
         Data sets as the paper says, or as its programs make them.
     schedule : {"paper", "paper_equal", "paper_equal_narrow", "fast", "smoke"}

@@ -9,7 +9,11 @@ from scipy.stats import chi2
 
 from pu_utils.data import NAMES, load, make_synthetic
 from pu_utils.data.synthetic import ALTERNATING, MU, SYNTHETIC, class_posterior
-from pu_utils.prophets import beside_published, prophet_decisions, prophet_figures
+from pu_utils.reproduction.prophets import (
+    beside_published,
+    prophet_decisions,
+    prophet_numbers,
+)
 
 DESIGNS = ("text", "released")
 FREQUENCIES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9)
@@ -164,8 +168,8 @@ def test_make_synthetic_knows_only_synthetic_sets():
 
 
 def test_published_prophet_rows_fit_the_released_design():
-    """Of the 96 published prophet figures at least 90% lie within 3 combined standard errors."""
-    z = beside_published(prophet_figures("released"))["z"]
+    """Of their 96 published numbers at least 90% lie within 3 combined standard errors."""
+    z = beside_published(prophet_numbers("released"))["z"]
     assert len(z) == 96
     assert np.mean(np.abs(z) <= 3) >= 0.9
     assert np.sum(z**2) < chi2.ppf(0.999, df=96)
@@ -173,7 +177,7 @@ def test_published_prophet_rows_fit_the_released_design():
 
 def test_published_prophet_rows_reject_the_text_design():
     """In balanced accuracy on Synth 1 and 2 chi-square is beyond any chance (p < 1e-9)."""
-    rows = beside_published(prophet_figures("text")).query("metric == 'u_balanced_accuracy'")
+    rows = beside_published(prophet_numbers("text")).query("metric == 'u_balanced_accuracy'")
     for name in ("synth_1", "synth_2"):
         z = rows.loc[rows["dataset"] == name, "z"]
         assert np.sum(z**2) > chi2.isf(1e-9, df=len(z))

@@ -14,10 +14,10 @@ from pu_utils import metrics, rendering
 from pu_utils.__main__ import main
 from pu_utils.claims import RULE, judge
 from pu_utils.data import NAMES, REAL
-from pu_utils.experiments import Cell
-from pu_utils.experiments.cells import CELL_KEY
-from pu_utils.experiments.recorded import METRIC_COLUMNS
 from pu_utils.rendering import to_html
+from pu_utils.reproduction import Experiment
+from pu_utils.reproduction.experiment import KEY
+from pu_utils.reproduction.record import METRIC_COLUMNS
 from pu_utils.tables import (
     DATASET_NAMES,
     NOT_YET,
@@ -294,11 +294,11 @@ def test_unknown_table(comparison):
 
 def test_tables_command_warns_of_stale_cells(tmp_path, capsys):
     """Figures recorded with other settings are not passed off as today's."""
-    key = dict(zip(CELL_KEY, ("synth_1", "released", 0.5, "lbe", "paper", 0), strict=True))
-    for hash_, warned in ((Cell(**key).settings_hash, False), ("0", True)):
+    key = dict(zip(KEY, ("synth_1", "released", 0.5, "lbe", "paper", 0), strict=True))
+    for hash_, warned in ((Experiment(**key).settings_hash, False), ("0", True)):
         pd.DataFrame([key | {"settings_hash": hash_}]).to_csv(tmp_path / "cells.csv", index=False)
         assert main(["tables", "--results", str(tmp_path), "--to", str(tmp_path / "to")]) == 0
-        assert ("1 of the recorded cells are stale" in capsys.readouterr().err) == warned
+        assert ("1 of the recorded experiments are stale" in capsys.readouterr().err) == warned
 
 
 def test_tables_command(tmp_path, capsys):

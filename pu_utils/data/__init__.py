@@ -6,17 +6,18 @@ from pu_utils.data.labelling import (
     label_top_fraction,
     logistic_propensity,
 )
-from pu_utils.data.real import REAL, RECIPES, boldness, diagnosis_weight, load_real, redness
-from pu_utils.data.record import DESIGNS, PUData, check_choice
+from pu_utils.data.real import REAL_SETS, boldness, diagnosis_weight, redness
+from pu_utils.data.record import DESIGNS, DataSet, PUData, check_choice
 from pu_utils.data.samples import sample_images
-from pu_utils.data.synthetic import SYNTHETIC, make_synthetic
+from pu_utils.data.synthetic import SYNTHETIC, SYNTHETIC_SETS, make_synthetic
 
 __all__ = [
+    "DATASETS",
     "DESIGNS",
     "NAMES",
     "REAL",
-    "RECIPES",
     "SYNTHETIC",
+    "DataSet",
     "PUData",
     "boldness",
     "diagnosis_weight",
@@ -30,7 +31,10 @@ __all__ = [
     "sample_images",
 ]
 
-NAMES = (*SYNTHETIC, *REAL)  # the paper's; RECIPES has names of sets on other features
+# The registry. The paper's ten come first, then sets of images on other features: like one of them
+DATASETS = SYNTHETIC_SETS | REAL_SETS
+NAMES = tuple(name for name, entry in DATASETS.items() if entry.like == name)
+REAL = tuple(name for name in NAMES if name not in SYNTHETIC)
 
 
 def load(name, label_frequency, seed, design="text", sample=False):
@@ -43,7 +47,7 @@ def load(name, label_frequency, seed, design="text", sample=False):
     Parameters
     ----------
     name : str
-        One of ``NAMES``, or of ``RECIPES``.
+        One of ``DATASETS``: the paper's (``NAMES``), or a set of images on other features.
     label_frequency : float in (0, 1]
         Share ``c`` of the positives that are labelled.
     seed : int
@@ -64,7 +68,5 @@ def load(name, label_frequency, seed, design="text", sample=False):
     >>> len(data.train), len(data.validation), len(data.test)
     (7000, 1500, 1500)
     """
-    check_choice("name", name, (*NAMES, *RECIPES))
-    if name in SYNTHETIC:
-        return make_synthetic(name, label_frequency, seed, design)
-    return load_real(name, label_frequency, seed, design, sample)
+    check_choice("name", name, DATASETS)
+    return DATASETS[name].make(label_frequency, seed, design, sample)

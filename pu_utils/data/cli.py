@@ -3,8 +3,7 @@
 import csv
 import sys
 
-from pu_utils.data import load, samples, store
-from pu_utils.data.real import REAL
+from pu_utils.data import REAL, load, samples, store
 
 
 def add_parser(commands):

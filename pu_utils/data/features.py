@@ -27,6 +27,7 @@ STEMS = {  # of the files of a recipe
     "efficientnet": "efflite2_224",
     "efficientnet_colourless": "efflite2_224",
 }
+OTHER_RECIPES = ("efficientnet", "efficientnet_colourless")  # than VGG16's
 RECIPE = {
     "network": "VGG16, IMAGENET1K_V1, convolutional trunk",
     "resize": "bilinear to 64 x 64, align_corners=False, no antialiasing",

@@ -20,11 +20,13 @@ file can lie in training and test part. In the text design each row of the file 
 once. (Different people may still have given the same answers, as in any survey.)
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from pu_utils.data import readers, samples
+from pu_utils.data import features, readers, samples
 from pu_utils.data.labelling import check_label_frequency, label_by_weight, label_top_fraction
 from pu_utils.data.record import DESIGNS, PUData, check_choice, random_streams
 
@@ -35,9 +37,6 @@ STL_CLASSES = (
     "airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck",
 )  # fmt: skip
 VEHICLES = ("airplane", "automobile", "car", "ship", "truck")
-# positive and negative classes
-MNIST_DIGITS = {"mnist_3v5": ((3,), (5,)), "mnist_ove": ((1, 3, 5, 7, 9), (0, 2, 4, 6, 8))}
-CIFAR_NUMBERS = {"cifar_ct": ((1,), (9,)), "cifar_va": ((0, 1, 8, 9), (2, 3, 4, 5, 6, 7))}
 
 CDC_RANGES = {"BMI": (12, 98), "GenHlth": (1, 5), "MentHlth": (0, 30), "PhysHlth": (0, 30)}
 CDC_LEVELS = {"Age": 13, "Education": 6}
@@ -48,53 +47,81 @@ CDC_NAMES = CDC_PLAIN + tuple(f"{column}_{level}" for column, level in CDC_ONE_H
 
 @dataclass(frozen=True)
 class Rows:
-    """Chosen rows of a file: values to encode, true class, labelling score, class and position."""
+    """Chosen rows of a file.
+
+    Parameters
+    ----------
+    values : array
+        What is to be encoded as features.
+    y : array
+        The true class.
+    score : array
+        What the labelling looks at.
+    source_rows : array
+        Where each row stands in its file.
+    classes : array or None
+        Finer classes, in each of which the highest scores are labelled; where None, a sample is
+        labelled with the scores as weights.
+    """
 
     values: np.ndarray
     y: np.ndarray
     score: np.ndarray
-    classes: np.ndarray
     source_rows: np.ndarray
+    classes: np.ndarray | None = None
 
 
-def load_real(name, label_frequency, seed, design="text", sample=False):
-    """One real set; see :func:`pu_utils.data.load`."""
-    check_choice("name", name, (*REAL, *RECIPES))
-    check_choice("design", design, DESIGNS)
-    check_label_frequency(label_frequency)
-    base, recipe = set_and_recipe(name)
-    row_rng, label_rng, split_rng = random_streams(base, seed)
-    choose_rows, encode, feature_names = REAL[base]
-    rows = choose_rows(name, design, sample, row_rng)
-    if name == "cdc_diabetes":
-        s = label_by_weight(rows.y, rows.score, label_frequency, label_rng)
-    else:
-        s = label_top_fraction(rows.y, rows.score, label_frequency, rows.classes)
-    order = split_rng.permutation(len(s))
-    return PUData(
-        X=encode(rows.values[order]),
-        y=rows.y[order],
-        s=s[order],
-        name=name,
-        label_frequency=label_frequency,
-        seed=seed,
-        design=design,
-        prior=float(rows.y.mean()),
-        feature_names=feature_names if recipe == "vgg16" else _EFFICIENTNET,
-        score=rows.score[order],
-        source_rows=rows.source_rows[order],
-    )
+@dataclass(frozen=True)
+class RealSet:
+    """Where the rows of a real set come from, and how they become features.
 
+    It is an entry of ``pu_utils.data.DATASETS``, as a :class:`DataSet` is.
 
-def set_and_recipe(name):
-    """The set that a name stands for, and the recipe of its features.
-
-    Examples
-    --------
-    >>> set_and_recipe("cifar_ct_efficientnet"), set_and_recipe("cifar_ct")
-    (('cifar_ct', 'efficientnet'), ('cifar_ct', 'vgg16'))
+    Parameters
+    ----------
+    name, like : str
+        Of the set, and of the set of the paper whose rows and split it shares.
+    read : callable
+        Gives the arrays of the whole file.
+    choose : callable
+        From such arrays, the design and a generator to :class:`Rows`.
+    encode : callable
+        From their values to float32 features.
+    feature_names : tuple of str
     """
-    return RECIPES.get(name, (name, "vgg16"))
+
+    name: str
+    like: str
+    read: Callable
+    choose: Callable
+    encode: Callable
+    feature_names: tuple
+    synthetic = False
+
+    def make(self, label_frequency, seed, design, sample):
+        """The labelled and split set; see :func:`pu_utils.data.load`."""
+        check_choice("design", design, DESIGNS)
+        check_label_frequency(label_frequency)
+        row_rng, label_rng, split_rng = random_streams(self.like, seed)
+        rows = self.choose(samples.read(self.name) if sample else self.read(), design, row_rng)
+        if rows.classes is None:
+            s = label_by_weight(rows.y, rows.score, label_frequency, label_rng)
+        else:
+            s = label_top_fraction(rows.y, rows.score, label_frequency, rows.classes)
+        order = split_rng.permutation(len(s))
+        return PUData(
+            X=self.encode(rows.values[order]),
+            y=rows.y[order],
+            s=s[order],
+            name=self.name,
+            label_frequency=label_frequency,
+            seed=seed,
+            design=design,
+            prior=float(rows.y.mean()),
+            feature_names=self.feature_names,
+            score=rows.score[order],
+            source_rows=rows.source_rows[order],
+        )
 
 
 def boldness(images):
@@ -136,23 +163,15 @@ def diagnosis_weight(age, education):
 # Which rows of the files make up a set
 
 
-def _mnist_rows(name, design, sample, rng):
-    positives, negatives = MNIST_DIGITS[name]
-    file = samples.read(name) if sample else readers.read_mnist(positives + negatives)
+def _mnist_rows(file, design, rng, positives):
     return _image_rows(file, file["images"], positives, boldness(file["images"]))
 
 
-def _cifar_rows(name, design, sample, rng):
-    base, recipe = set_and_recipe(name)
-    positives, negatives = CIFAR_NUMBERS[base]
-    classes = positives + negatives
-    file = samples.read(name) if sample else readers.read_images("cifar10", classes, recipe)
+def _cifar_rows(file, design, rng, positives):
     return _image_rows(file, file["features"], positives, redness(file["rgb_mean"], design))
 
 
-def _stl_rows(name, design, sample, rng):
-    _, recipe = set_and_recipe(name)
-    file = samples.read(name) if sample else readers.read_images("stl10", range(10), recipe)
+def _stl_rows(file, design, rng):
     # the released programs number classes as CIFAR-10 does, and misread the images
     class_names, colours = {
         "text": (STL_CLASSES, "rgb_mean"),
@@ -164,18 +183,17 @@ def _stl_rows(name, design, sample, rng):
 
 def _image_rows(file, values, positives, score):
     y = np.isin(file["labels"], positives).astype(np.int8)
-    return Rows(values, y, score, file["labels"], file["index"])
+    return Rows(values, y, score, file["index"], classes=file["labels"])
 
 
-def _cdc_rows(name, design, sample, rng):
-    file = samples.read(name) if sample else readers.read_cdc()
+def _cdc_rows(file, design, rng):
     target = file["answers"][:, 0]
     positives, negatives = np.flatnonzero(target == 1), np.flatnonzero(target == 0)
     drawn = rng.choice(negatives, size=len(positives), replace=design == "released")
     chosen = np.concatenate([positives, drawn])
     answers, y = file["answers"][chosen], target[chosen].astype(np.int8)
     weight = diagnosis_weight(_answer(answers, "Age"), _answer(answers, "Education"))
-    return Rows(answers, y, weight, y, file["index"][chosen])
+    return Rows(answers, y, weight, file["index"][chosen])
 
 
 # From stored values to float32 features
@@ -207,20 +225,35 @@ def _answer(answers, column):
     return answers[:, 1 + readers.CDC_COLUMNS.index(column)].astype(float)
 
 
-_PIXELS = tuple(f"pixel_{row}_{column}" for row in range(28) for column in range(28))
-_VGG16 = tuple(f"vgg16_{k}" for k in range(512))
-_EFFICIENTNET = tuple(f"efficientnet_{k}" for k in range(512))
-REAL = {
-    "mnist_3v5": (_mnist_rows, _encode_pixels, _PIXELS),
-    "mnist_ove": (_mnist_rows, _encode_pixels, _PIXELS),
-    "cifar_ct": (_cifar_rows, _encode_features, _VGG16),
-    "cifar_va": (_cifar_rows, _encode_features, _VGG16),
-    "stl_va": (_stl_rows, _encode_features, _VGG16),
-    "cdc_diabetes": (_cdc_rows, _encode_answers, CDC_NAMES),
-}
-# The sets of images on other features: the name of the set and of the recipe
-RECIPES = {
-    f"{name}_{recipe}": (name, recipe)
-    for name in ("cifar_ct", "cifar_va", "stl_va")
-    for recipe in ("efficientnet", "efficientnet_colourless")
-}
+# The registry
+
+
+def _mnist(name, positives, negatives):
+    read = partial(readers.read_mnist, positives + negatives)
+    pixels = tuple(f"pixel_{row}_{column}" for row in range(28) for column in range(28))
+    choose = partial(_mnist_rows, positives=positives)
+    return RealSet(name, name, read, choose, _encode_pixels, pixels)
+
+
+def _images(like, source, classes, choose, recipe="vgg16"):
+    """A set of images on the features of a recipe, which its name tells."""
+    name = like if recipe == "vgg16" else f"{like}_{recipe}"
+    read = partial(readers.read_images, source, classes, recipe)
+    names = tuple(f"{recipe.removesuffix('_colourless')}_{k}" for k in range(512))
+    return RealSet(name, like, read, choose, _encode_features, names)
+
+
+_CDC = "cdc_diabetes"
+_IMAGES = (
+    ("cifar_ct", "cifar10", (1, 9), partial(_cifar_rows, positives=(1,))),
+    ("cifar_va", "cifar10", range(10), partial(_cifar_rows, positives=(0, 1, 8, 9))),
+    ("stl_va", "stl10", range(10), _stl_rows),
+)
+_SETS = (
+    _mnist("mnist_3v5", (3,), (5,)),
+    _mnist("mnist_ove", (1, 3, 5, 7, 9), (0, 2, 4, 6, 8)),
+    *(_images(*images) for images in _IMAGES),
+    RealSet(_CDC, _CDC, readers.read_cdc, _cdc_rows, _encode_answers, CDC_NAMES),
+    *(_images(*images, recipe) for images in _IMAGES for recipe in features.OTHER_RECIPES),
+)
+REAL_SETS = {entry.name: entry for entry in _SETS}

@@ -1,8 +1,10 @@
 """The record that every data set is given as, and the random streams it is made with."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -93,6 +95,25 @@ class PUData:
         arrays = {name: getattr(self, name) for name in ARRAYS}
         rows = {name: array[start:stop] for name, array in arrays.items() if array is not None}
         return replace(self, part=part, **rows)
+
+
+class DataSet(NamedTuple):
+    """How a data set is made: an entry of ``pu_utils.data.DATASETS``.
+
+    Parameters
+    ----------
+    make : callable
+        From ``label_frequency``, ``seed``, ``design`` and ``sample``, as :func:`pu_utils.data.load`
+        is given them, to a :class:`PUData`.
+    like : str
+        The set of the paper whose settings the methods use on it; its own name if it is one.
+    synthetic : bool
+        Whether it is made and not read from files, so that the truth is known.
+    """
+
+    make: Callable
+    like: str
+    synthetic: bool = False
 
 
 def check_choice(argument, value, choices):

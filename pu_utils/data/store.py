@@ -7,6 +7,7 @@ the same time; an interrupted download goes on where it stopped.
 """
 
 import contextlib
+import csv
 import os
 import time
 import uuid
@@ -33,7 +34,10 @@ class DownloadError(OSError):
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file, its public home (None: none), its checksum (None: unknown), size and licence."""
+    """A file: its public home (None: none), checksum (None: not known), size and licence.
+
+    One checksum is not known, that of UCI's table, which is checked row by row when it is read.
+    """
 
     name: str
     url: str | None
@@ -42,126 +46,14 @@ class DataFile:
     licence: str
 
 
-_MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
-_KRIZHEVSKY = "cite Krizhevsky 2009"
-_COATES = "cite Coates, Ng and Lee 2011"
-FILES = {
-    file.name: file
-    for file in (
-        DataFile(
-            "train-images-idx3-ubyte.gz",
-            _MNIST + "train-images-idx3-ubyte.gz",
-            "sha256:440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-            9.9,
-            "CC BY-SA 3.0",
-        ),
-        DataFile(
-            "train-labels-idx1-ubyte.gz",
-            _MNIST + "train-labels-idx1-ubyte.gz",
-            "sha256:3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-            0.03,
-            "CC BY-SA 3.0",
-        ),
-        DataFile(
-            "t10k-images-idx3-ubyte.gz",
-            _MNIST + "t10k-images-idx3-ubyte.gz",
-            "sha256:8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-            1.6,
-            "CC BY-SA 3.0",
-        ),
-        DataFile(
-            "t10k-labels-idx1-ubyte.gz",
-            _MNIST + "t10k-labels-idx1-ubyte.gz",
-            "sha256:f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-            0.005,
-            "CC BY-SA 3.0",
-        ),
-        DataFile(
-            "cifar10_vgg16_64.npz",
-            None,
-            "sha256:9527778229c2ac0c7abb39b06277674c4f92bcf35edfbfe020ff39fa0795ab49",
-            31.3,
-            _KRIZHEVSKY,
-        ),
-        DataFile(
-            "cifar10_sample.npz",
-            None,
-            "sha256:b9b8a5fd438172977079be07eadfb1fa8c770bb80f8704c38762f4c6054b3e88",
-            0.7,
-            _KRIZHEVSKY,
-        ),
-        DataFile(
-            "cifar-10-binary.tar.gz",
-            "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-            "md5:c32a1d4ab5d03f1284b67883e8d87530",
-            170.1,
-            _KRIZHEVSKY,
-        ),
-        DataFile(
-            "stl10_binary.tar.gz",
-            "http://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz",
-            "md5:91f7769df0f17e558f3565bffb0c7dfb",
-            2640.4,
-            _COATES,
-        ),
-        DataFile(
-            "stl10_vgg16_64.npz",
-            None,
-            "sha256:17ab162029a79e7a22c46df2894e1038a77de561eab25c2475a36f13742ea8de",
-            7.3,
-            _COATES,
-        ),
-        DataFile(
-            "stl10_sample.npz",
-            None,
-            "sha256:2dcc8c02717626849bc836ceba7930ba32447ca35cb22531e26a08898f9ff9f0",
-            1.9,
-            _COATES,
-        ),
-        DataFile(
-            "cifar10_efflite2_224.npz",
-            None,
-            "sha256:43f1fbd9cf14c86effca3d30d31843056531fd07757ec8aba4104c93727a931a",
-            60.5,
-            _KRIZHEVSKY,
-        ),
-        DataFile(
-            "stl10_efflite2_224.npz",
-            None,
-            "sha256:43a8bfae9ba6a4fac74a917adb26d50aaa7eb3fc453fdf7a77e07b309a097dbe",
-            15.2,
-            _COATES,
-        ),
-        DataFile(
-            "vgg16_trunk_float16.npz",
-            None,
-            "sha256:2e0c36f6a928b949bdd1ee263ae0bf7a763ec5f1ea4c80eff651b60567a81057",
-            27.2,
-            "CC BY 4.0",
-        ),
-        DataFile(
-            "vgg16-397923af.pth",
-            "https://download.pytorch.org/models/vgg16-397923af.pth",
-            "sha256:397923af8e79cdbb6a7127f12361acd7a2f83e06b05044ddf496e83de57a5bf0",
-            553.4,
-            "CC BY 4.0",
-        ),
-        DataFile(
-            "diabetes_binary_health_indicators_BRFSS2015.csv.zip",
-            None,
-            "sha256:a3d3169639d8d8cafee82418742717955100f9b67df9a48ab1958b48056d6cc2",
-            2.8,
-            "CC0",
-        ),
-        DataFile(
-            "cdc_diabetes_uci_891.csv",
-            "https://archive.ics.uci.edu/static/public/891/data.csv",
-            None,  # not known; rows, columns and counts are checked when it is read
-            12.5,
-            "CC BY 4.0",
-        ),
-    )
-}
+def _registry():
+    """The table of the files; a field that is not known is empty in it."""
+    with open(Path(__file__).parent / "files.csv", encoding="utf-8", newline="") as table:
+        rows = [{key: value or None for key, value in row.items()} for row in csv.DictReader(table)]
+    return {row["name"]: DataFile(**row | {"megabytes": float(row["megabytes"])}) for row in rows}
+
+
+FILES = _registry()
 
 
 def data_dir():

@@ -18,6 +18,7 @@ from scipy.special import expit
 from pu_utils.data.labelling import check_label_frequency, label_by_propensity, logistic_propensity
 from pu_utils.data.record import (
     DESIGNS,
+    DataSet,
     PUData,
     check_choice,
     random_streams,
@@ -108,3 +109,11 @@ def _propensity(name, y, score, label_frequency):
     if name == "synth_scar":
         return np.full(len(y), label_frequency, dtype=float)
     return logistic_propensity(y, score, label_frequency, power=10 if name == "synth_2" else 1)
+
+
+def _entry(name):
+    """The entry of the registry; there is no smaller sample of what is made at once."""
+    return DataSet(lambda c, seed, design, _: make_synthetic(name, c, seed, design), name, True)
+
+
+SYNTHETIC_SETS = {name: _entry(name) for name in SYNTHETIC}

@@ -13,11 +13,8 @@ PACKAGE_FOLDER = Path(__file__).parents[1]
 @lru_cache
 def provenance():
     """Versions, processor and commit of this process, as a dictionary."""
-    return {"versions": _versions(), "processor": _processor(), "commit": _commit(PACKAGE_FOLDER)}
-
-
-def _versions():
-    return {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES}
+    versions = {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES}
+    return {"versions": versions, "processor": _processor(), "commit": _commit(PACKAGE_FOLDER)}
 
 
 def _version(package):

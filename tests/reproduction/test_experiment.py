@@ -1,21 +1,23 @@
-"""Cells, their names and settings, and the grids."""
+"""Experiments, their names and settings, and the grids."""
+
+from dataclasses import replace
 
 import pytest
 
 from pu_utils.data import NAMES
-from pu_utils.experiments import Cell, cells, grid
 from pu_utils.models import A3, Lbe, VaePu
+from pu_utils.reproduction import FAMILIES, Experiment, experiment, families, grid
 
-CELL = Cell("synth_1", "released", 0.5, "vae_pu", "paper", 0)
+EXPERIMENT = Experiment("synth_1", "released", 0.5, "vae_pu", "paper", 0)
 
 
 def changed(**values):
-    """CELL with other values."""
-    return Cell(**{key: getattr(CELL, key) for key in cells.CELL_KEY} | values)
+    """EXPERIMENT with other values."""
+    return Experiment(**{key: getattr(EXPERIMENT, key) for key in experiment.KEY} | values)
 
 
-def test_equal_cells_have_one_name_and_hash():
-    """The type of a number does not make another cell."""
+def test_equal_experiments_have_one_name_and_hash():
+    """The type of a number does not make another experiment."""
     assert changed(label_frequency=1).name == changed(label_frequency=1.0).name
     assert changed(label_frequency=1).settings_hash == changed(label_frequency=1.0).settings_hash
 
@@ -26,18 +28,18 @@ def test_hash_depends_on_all_settings(monkeypatch):
     hashes = {changed().settings_hash}
     hashes |= {changed(**{key: value}).settings_hash for key, value in others.items()}
     hashes |= {changed(schedule="fast").settings_hash, changed(family="lbe").settings_hash}
-    monkeypatch.setattr(cells, "SCIENCE_VERSION", dict.fromkeys(cells.FAMILIES, 99))
+    monkeypatch.setitem(FAMILIES, "vae_pu", replace(FAMILIES["vae_pu"], version=99))
     hashes.add(changed().settings_hash)
     assert len(hashes) == 8
 
 
-# Parameters that the engine gives in another way, and those that change no number here
+# Parameters that the runner gives in another way, and those that change no number here
 ELSEWHERE = {"prior", "schedule", "released", "random_state"}
-ELSEWHERE |= {"device", "verbose", "label_model", "odds", "validation_fraction"}
+ELSEWHERE |= {"device", "verbose", "label_model", "label_frequency", "odds", "validation_fraction"}
 
 
 @pytest.mark.parametrize(
-    ("estimator", "settings"), [(VaePu, cells.VAE_PU), (Lbe, cells.LBE), (A3, cells.A3)]
+    ("estimator", "settings"), [(VaePu, families.VAE_PU), (Lbe, families.LBE), (A3, families.A3)]
 )
 def test_settings_are_the_estimators_defaults(estimator, settings):
     """What is spelt out here, so that its change is noticed, is what the estimators do."""
@@ -55,18 +57,18 @@ def test_settings_are_the_estimators_defaults(estimator, settings):
         ("label_frequency", 0),
     ],
 )
-def test_bad_cells_are_refused(key, value):
+def test_bad_experiments_are_refused(key, value):
     """The error names the argument and its value."""
     with pytest.raises(ValueError, match=f"{key} is {value!r}"):
         changed(**{key: value})
 
 
-@pytest.mark.parametrize("name", ["fast", "paper_narrow"])
+@pytest.mark.parametrize("name", ["fast", "paper_equal_narrow"])
 def test_schedules_of_networks_alone(name):
-    """LBE has no such schedule: a grid gives it the paper's, a cell refuses."""
+    """LBE has no such schedule: a grid gives it the paper's, an experiment refuses."""
     with pytest.raises(ValueError, match=f"'lbe' knows no schedule '{name}'"):
         changed(family="lbe", schedule=name)
-    schedules = {cell.family: cell.schedule for cell in grid("real", schedule=name)}
+    schedules = {one.family: one.schedule for one in grid("real", schedule=name)}
     assert schedules["vae_pu"] == name and schedules["lbe"] == schedules["reference"] == "paper"
 
 
@@ -77,27 +79,37 @@ def test_grids_refuse_an_unknown_schedule():
 
 
 def test_the_narrow_schedule_differs_in_one_thing():
-    """From the paper's: the width of the autoencoder, which is that of the fast one."""
-    paper, narrow, fast = (
+    """From the one with equal batches: the width of the autoencoder, which is the fast one's."""
+    equal, narrow, fast = (
         changed(schedule=name).settings["parameters"]["schedule"]
-        for name in ("paper", "paper_narrow", "fast")
+        for name in ("paper_equal", "paper_equal_narrow", "fast")
     )
-    assert {key for key in paper if paper[key] != narrow[key]} == {"autoencoder_hidden"}
+    assert {key for key in equal if equal[key] != narrow[key]} == {"autoencoder_hidden"}
     assert narrow["autoencoder_hidden"] == fast["autoencoder_hidden"]
+
+
+def test_the_equal_schedule_differs_in_one_thing():
+    """From the paper's: what is left of the rows of an epoch is no step of its own."""
+    paper, equal = (
+        changed(schedule=name).settings["parameters"]["schedule"]
+        for name in ("paper", "paper_equal")
+    )
+    assert dict(paper.items() - equal.items()) == {"last_batch": "kept"}
+    assert set(equal) < set(paper)
 
 
 def test_sizes_of_the_grids():
     """Sets x designs x label frequencies x families x seeds."""
-    assert len(grid("paper")) == 10 * 6 * 4 * 10
-    assert len(grid("synthetic")) == 4 * 2 * 6 * 4 * 10
-    assert len(grid("real")) == 5 * 6 * 4 * 10
-    assert {cell.dataset for cell in grid("paper")} == set(NAMES)
-    assert len({cell.name for cell in grid("paper")}) == len(grid("paper"))
+    assert len(grid("paper")) == 10 * 6 * 5 * 10
+    assert len(grid("synthetic")) == 4 * 2 * 6 * 5 * 10
+    assert len(grid("real")) == 6 * 6 * 5 * 10
+    assert {one.dataset for one in grid("paper")} == set(NAMES)
+    assert len({one.name for one in grid("paper")}) == len(grid("paper"))
 
 
 def test_grid_changes():
     """Given axes replace the grid's own; None does not; unknown grids are refused."""
     chosen = grid("paper", seeds=[3], datasets=["synth_2"], label_frequencies=None)
-    assert {cell.seed for cell in chosen} == {3} and len(chosen) == 6 * 4
+    assert {one.seed for one in chosen} == {3} and len(chosen) == 6 * 5
     with pytest.raises(ValueError, match="grid is 'all'"):
         grid("all")

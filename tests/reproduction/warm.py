@@ -13,7 +13,7 @@ import torch._dynamo  # noqa: F401  (the first step of an optimiser imports it)
 
 import pu_utils.models  # noqa: F401
 from pu_utils.__main__ import main
-from pu_utils.experiments import engine
+from pu_utils.reproduction import runner
 
 
 def start(arguments):
@@ -30,7 +30,7 @@ def start(arguments):
 
 
 if __name__ == "__main__":
-    engine.START_METHOD = "fork"
+    runner.START_METHOD = "fork"
     for line in sys.stdin:
         command, *words = line.split()
         if command == "start":

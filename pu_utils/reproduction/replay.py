@@ -53,7 +53,7 @@ class ProgramVaePu(VaePu):
         return trainer
 
 
-def replay(models, data):
+def replayed(models, data):
     """The networks behind the published figures, in the order of the programs.
 
     Parameters

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pu_utils.experiments import engine
-from pu_utils.experiments.provenance import provenance
+from pu_utils.reproduction import runner
+from pu_utils.reproduction.provenance import provenance
 
 
 class WarmRuns:
@@ -44,7 +44,7 @@ class WarmRuns:
 @pytest.fixture(scope="session")
 def warm():
     """A process that has imported everything."""
-    command = [sys.executable, "-m", "tests.experiments.warm"]
+    command = [sys.executable, "-m", "tests.reproduction.warm"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, cwd=root, **pipes) as process:
@@ -53,7 +53,7 @@ def warm():
 
 
 def results(output):
-    """Files of finished cells."""
+    """Files of finished experiments."""
     return [path for path in Path(output).rglob("*.json") if "failed" not in path.name]
 
 
@@ -65,25 +65,27 @@ def wait_until(condition, seconds=60):
         time.sleep(0.01)
 
 
-def cheap_science(cell):
+def cheap_science(experiment):
     """A result that looks like one; seed 7 breaks, seed 8 takes its process with it."""
-    if cell.seed == 7:
+    if experiment.seed == 7:
         raise ZeroDivisionError("seed 7")
-    if cell.seed == 8:
+    if experiment.seed == 8:
         os._exit(5)
     return {
-        "settings": cell.settings,
-        "settings_hash": cell.settings_hash,
+        "settings": experiment.settings,
+        "settings_hash": experiment.settings_hash,
         "data_fingerprint": "0" * 64,
         **provenance(),
         "device": "cpu",
         "seconds": {"processor": 0.0, "total": 0.0},
-        "metrics": [{"decision": "VP", "rule": "naive", "u_accuracy": 0.5 + cell.seed / 1000}],
+        "metrics": [
+            {"decision": "VP", "rule": "naive", "u_accuracy": 0.5 + experiment.seed / 1000}
+        ],
     }
 
 
 @pytest.fixture
 def cheap(monkeypatch):
-    """The engine with science that costs nothing."""
-    monkeypatch.setattr(engine, "compute", cheap_science)
-    monkeypatch.setattr(engine, "START_METHOD", "fork")
+    """The runner with science that costs nothing."""
+    monkeypatch.setattr(runner, "compute", cheap_science)
+    monkeypatch.setattr(runner, "START_METHOD", "fork")

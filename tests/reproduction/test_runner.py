@@ -1,4 +1,4 @@
-"""Running cells: whatever happens, the collected results are those of an undisturbed run."""
+"""Running experiments: whatever happens, the collected results are those of an undisturbed run."""
 
 import multiprocessing
 import os
@@ -17,11 +17,20 @@ import pytest
 from distributed import LocalCluster
 
 from pu_utils.__main__ import main
-from pu_utils.experiments import collect, engine, grid, run, store
-from tests.experiments.conftest import results, wait_until
+from pu_utils.reproduction import collect, grid, run, runner
+from pu_utils.reproduction.output import (
+    Locks,
+    failure_path,
+    read_result,
+    result_path,
+    state,
+    survey,
+    write_result,
+)
+from tests.reproduction.conftest import results, wait_until
 
 SMOKE = ("run", "smoke")
-N_CELLS = len(grid("smoke"))
+N_EXPERIMENTS = len(grid("smoke"))
 LONG = (*SMOKE, "--seeds", *range(200))  # not done before a busy machine gets round to stopping it
 
 
@@ -37,7 +46,7 @@ def undisturbed(warm, tmp_path_factory):
     """What a run with one worker gives."""
     output = tmp_path_factory.mktemp("undisturbed")
     assert warm.run(*SMOKE, "--output", output, "--workers", 1) == 0
-    assert len(results(output)) == N_CELLS
+    assert len(results(output)) == N_EXPERIMENTS
     return collected(output)
 
 
@@ -46,7 +55,7 @@ def test_killed_ten_times(warm, undisturbed, tmp_path):
     rng = random.Random(0)
     remaining = []
     for _ in range(10):
-        remaining.append(N_CELLS - len(results(tmp_path)))
+        remaining.append(N_EXPERIMENTS - len(results(tmp_path)))
         pid = warm.start(*SMOKE, "--output", tmp_path, "--workers", 2)
         time.sleep(rng.uniform(0, 0.4))
         assert warm.kill(pid) in (-signal.SIGKILL, 0)
@@ -57,14 +66,14 @@ def test_killed_ten_times(warm, undisturbed, tmp_path):
 
 
 def test_two_runs_at_once(warm, undisturbed, tmp_path):
-    """Two commands on one directory share the cells; both end when all are done."""
+    """Two commands on one directory share the experiments; both end when all are done."""
     pids = [warm.start(*SMOKE, "--output", tmp_path, "--workers", 1) for _ in range(2)]
     assert [warm.wait(pid) for pid in pids] == [0, 0]
     assert collected(tmp_path) == undisturbed
 
 
 def test_a_run_takes_over_from_one_that_was_killed(warm, undisturbed, tmp_path):
-    """The cell that the other had claimed is not lost."""
+    """The experiment that the other had locked is not lost."""
     first = warm.start(*SMOKE, "--output", tmp_path, "--workers", 1)
     wait_until(lambda: results(tmp_path))
     second = warm.start(*SMOKE, "--output", tmp_path, "--workers", 1)
@@ -74,23 +83,30 @@ def test_a_run_takes_over_from_one_that_was_killed(warm, undisturbed, tmp_path):
     assert collected(tmp_path) == undisturbed
 
 
-def test_ctrl_c_stops_in_order(warm, tmp_path):
-    """Ctrl-C ends the run and its workers with the shell's exit code; cells done are kept."""
-    pid = warm.start(*LONG, "--output", tmp_path, "--workers", 2)
-    wait_until(lambda: results(tmp_path))
-    os.killpg(pid, signal.SIGINT)
-    assert warm.wait(pid) == 130
-    wait_until(lambda: not group_exists(pid))
+def long_run(output):
+    """A command in a process group of its own, started from nothing, that is at work."""
+    words = [sys.executable, "-m", "pu_utils", *LONG, "--output", output, "--workers", 2]
+    process = subprocess.Popen(map(str, words), start_new_session=True, stderr=subprocess.DEVNULL)
+    wait_until(lambda: results(output))
+    return process
+
+
+def test_ctrl_c_stops_in_order(tmp_path):
+    """Ctrl-C ends a run and its processes with the shell's exit code; what is done is kept."""
+    process = long_run(tmp_path)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    wait_until(lambda: not group_exists(process.pid))
     assert 0 < len(results(tmp_path)) < len(grid("smoke", seeds=range(200)))
+    assert all(read_result(path) for path in results(tmp_path))
 
 
-def test_workers_do_not_outlive_the_run(warm, tmp_path):
-    """Where the run alone is killed, its workers notice and end."""
-    pid = warm.start(*LONG, "--output", tmp_path, "--workers", 2)
-    wait_until(lambda: results(tmp_path))
-    os.kill(pid, signal.SIGKILL)
-    warm.wait(pid)
-    wait_until(lambda: not group_exists(pid))
+def test_processes_do_not_outlive_the_run(tmp_path):
+    """Where the run alone is killed, its processes notice and end."""
+    process = long_run(tmp_path)
+    process.kill()
+    process.wait()
+    wait_until(lambda: not group_exists(process.pid))
 
 
 def group_exists(pid):
@@ -104,27 +120,26 @@ def group_exists(pid):
 
 def test_dask_with_a_worker_killed(undisturbed, tmp_path):
     """A cluster that loses a worker in the middle gives the results of one process."""
-    cells = grid("smoke")
+    experiments = grid("smoke")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     # both workers, and the one that comes in the place of the dead, import torch once
     multiprocessing.set_forkserver_preload(["pu_utils.models", "torch._dynamo"])
     method = {"distributed.worker.multiprocessing-method": "forkserver"}
     with dask.config.set(method), LocalCluster(**options) as cluster:
         nanny = next(iter(cluster.workers.values()))
-        running = threading.Thread(
-            target=run, args=(cells, tmp_path), kwargs={"scheduler": cluster.scheduler_address}
-        )
+        options = {"scheduler": cluster.scheduler_address}
+        running = threading.Thread(target=run, args=(experiments, tmp_path), kwargs=options)
         running.start()
         wait_until(lambda: len(results(tmp_path)) >= 2, seconds=120)
         os.kill(nanny.pid, signal.SIGKILL)
-        assert len(results(tmp_path)) < N_CELLS
+        assert len(results(tmp_path)) < N_EXPERIMENTS
         running.join(timeout=120)
     assert collected(tmp_path) == undisturbed
 
 
 def test_scheduler_out_of_reach(tmp_path, capsys, monkeypatch):
-    """An address where nobody answers is an error, not a failure of cells."""
-    monkeypatch.setattr(engine, "CONNECT_SECONDS", 1)
+    """An address where nobody answers is an error, not a failure of experiments."""
+    monkeypatch.setattr(runner, "CONNECT_SECONDS", 1)
     arguments = ["--scheduler", "tcp://127.0.0.1:1", "--output", str(tmp_path)]
     assert main([*SMOKE, *arguments]) == 1
     assert "127.0.0.1:1" in capsys.readouterr().err
@@ -132,11 +147,14 @@ def test_scheduler_out_of_reach(tmp_path, capsys, monkeypatch):
 
 
 def test_scheduler_lost_on_the_way():
-    """Dask cancels what a lost scheduler had: no cell has failed, the run has."""
+    """Dask cancels what a lost scheduler had: no experiment has failed, the run has."""
     future = Future()
     future.cancel()
+    future.set_running_or_notify_cancel()
+    cluster = runner.Cluster.__new__(runner.Cluster)
+    cluster.running = {future: grid("smoke")[0]}
     with pytest.raises(ConnectionError, match="scheduler is gone"):
-        engine._result(grid("smoke")[0], future)
+        next(cluster.finished())
 
 
 def test_dask_is_optional(tmp_path, monkeypatch):
@@ -146,57 +164,71 @@ def test_dask_is_optional(tmp_path, monkeypatch):
         run(grid("smoke"), tmp_path, scheduler="tcp://127.0.0.1:1")
 
 
-def test_spawned_workers(tmp_path):
-    """Workers start from nothing, as they do from the command line."""
-    cells = grid("smoke", families=["reference"])
-    assert run(cells, tmp_path, workers=2) == []
-    assert len(results(tmp_path)) == len(cells)
+def test_processes_of_the_command_line(tmp_path):
+    """They start from nothing."""
+    experiments = grid("smoke", families=["reference"])
+    assert run(experiments, tmp_path, workers=2) == []
+    assert len(results(tmp_path)) == len(experiments)
 
 
 def test_only_what_is_missing_is_computed(cheap, tmp_path):
-    """Done cells are left alone, stale ones are computed again."""
-    cells = grid("smoke")
-    run(cells, tmp_path, workers=2)
-    stale, done = (store.result_path(tmp_path, cell) for cell in cells[:2])
-    stale.write_text(stale.read_text().replace(cells[0].settings_hash, "0" * 16))
+    """Done experiments are left alone, stale ones are computed again."""
+    experiments = grid("smoke")
+    run(experiments, tmp_path, workers=2)
+    stale, done = (result_path(tmp_path, experiment) for experiment in experiments[:2])
+    stale.write_text(stale.read_text().replace(experiments[0].settings_hash, "0" * 16))
     before = done.stat().st_mtime_ns
-    assert store.survey(tmp_path, cells)[0]["stale"] == 1
-    assert run(cells, tmp_path, workers=1) == []
-    assert store.survey(tmp_path, cells)[0]["done"] == len(cells)
+    assert survey(tmp_path, experiments)[0]["stale"] == 1
+    assert run(experiments, tmp_path, workers=1) == []
+    assert survey(tmp_path, experiments)[0]["done"] == len(experiments)
     assert done.stat().st_mtime_ns == before
 
 
+def test_what_is_asked_for_twice_is_computed_once(cheap, tmp_path, monkeypatch):
+    """An experiment that stands in the list twice is handed out once."""
+    submitted, submit = [], runner.Processes.submit
+
+    def count(pool, experiment):
+        submitted.append(experiment)
+        submit(pool, experiment)
+
+    monkeypatch.setattr(runner.Processes, "submit", count)
+    experiments = grid("smoke", families=["lbe"])
+    assert run(experiments * 2, tmp_path, workers=2) == []
+    assert sorted(submitted, key=experiments.index) == experiments
+
+
 def test_failures_are_recorded_and_the_rest_goes_on(cheap, tmp_path, capsys):
-    """A cell that raises and one that takes its worker down; exit code 1, a list, a retry."""
-    arguments = ["run", "smoke", "--seeds", "7", "8", "9", "--methods", "lbe"]
+    """A experiment that raises and one that takes its worker down; exit code 1, a list, a retry."""
+    arguments = ["run", "smoke", "--seeds", "7", "8", "9", "--families", "lbe"]
     arguments += ["--datasets", "synth_1", "--workers", "1", "--output", str(tmp_path)]
     assert main(arguments) == 1
     errors = capsys.readouterr().err
     assert "lbe-smoke-seed7.failed.json" in errors and "--retry-failed" in errors
     broken, died, fine = grid("smoke", seeds=(7, 8, 9), families=["lbe"], datasets=["synth_1"])
-    raised = store.read_result(store.failure_path(tmp_path, broken))["traceback"]
+    raised = read_result(failure_path(tmp_path, broken))["traceback"]
     assert "ZeroDivisionError: seed 7" in raised and "cheap_science" in raised
-    assert "exit code 5" in store.read_result(store.failure_path(tmp_path, died))["traceback"]
-    assert store.state(tmp_path, fine) == "done"
-    before = store.failure_path(tmp_path, broken).stat().st_mtime_ns
+    assert "exit code 5" in read_result(failure_path(tmp_path, died))["traceback"]
+    assert state(tmp_path, fine) == "done"
+    before = failure_path(tmp_path, broken).stat().st_mtime_ns
     assert main(arguments) == 1
-    assert store.failure_path(tmp_path, broken).stat().st_mtime_ns == before
+    assert failure_path(tmp_path, broken).stat().st_mtime_ns == before
     assert main([*arguments, "--retry-failed"]) == 1
-    assert store.failure_path(tmp_path, broken).stat().st_mtime_ns > before
+    assert failure_path(tmp_path, broken).stat().st_mtime_ns > before
 
 
-def test_cells_settled_by_another_run_meanwhile(cheap, tmp_path, monkeypatch):
-    """A cell that another run finishes before it is claimed here is not computed again."""
-    cells = grid("smoke")
-    take = store.Claims.take
+def test_experiments_settled_by_another_run_meanwhile(cheap, tmp_path, monkeypatch):
+    """A experiment that another run finishes before it is locked here is not computed again."""
+    experiments = grid("smoke")
+    take = Locks.take
 
-    def take_late(claims, cell):
-        store.write_result(tmp_path, cell, engine.attempt(cell))
-        return take(claims, cell)
+    def take_late(locks, experiment):
+        write_result(tmp_path, experiment, runner.attempt(experiment))
+        return take(locks, experiment)
 
-    monkeypatch.setattr(store.Claims, "take", take_late)
-    monkeypatch.setattr(engine.Workers, "submit", lambda *_: pytest.fail("computed again"))
-    assert run(cells, tmp_path) == []
+    monkeypatch.setattr(Locks, "take", take_late)
+    monkeypatch.setattr(runner.Processes, "submit", lambda *_: pytest.fail("computed again"))
+    assert run(experiments, tmp_path) == []
 
 
 @pytest.mark.parametrize("workers", [0, -1])
@@ -208,24 +240,9 @@ def test_workers_must_be_positive(workers, tmp_path):
 
 def test_processors(monkeypatch):
     """As many as the process may use, by either way of asking."""
-    assert 1 <= engine.processors() <= os.cpu_count()
+    assert 1 <= runner.processors() <= os.cpu_count()
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    assert engine.processors() == os.cpu_count()
-
-
-def test_worker_ends_when_its_pipe_closes(cheap, monkeypatch):
-    """The loop of a worker: a cell in, its result out, the end of the pipe is its end."""
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr(engine, "_die_with_parent", lambda: None)
-    ours, theirs = multiprocessing.Pipe()
-    (cell, *_) = grid("smoke")
-    ours.send(cell)
-    worker = threading.Thread(target=engine._work, args=(theirs,))
-    worker.start()
-    assert ours.recv()["settings_hash"] == cell.settings_hash
-    ours.close()
-    worker.join(10)
-    assert not worker.is_alive()
+    assert runner.processors() == os.cpu_count()
 
 
 # No room, no right to write
@@ -251,11 +268,11 @@ def test_full_disk(cheap, small_disk, capsys):
     assert main(arguments) == 1
     assert "No space left on device: cannot write; make room" in capsys.readouterr().err
     done = results(small_disk)
-    assert 0 < len(done) < N_CELLS and all(store.read_result(path) for path in done)
+    assert 0 < len(done) < N_EXPERIMENTS and all(read_result(path) for path in done)
     assert not list(small_disk.rglob("*.tmp"))
     subprocess.run(["mount", "-o", "remount,size=1m", small_disk], check=True)
     assert main(arguments) == 0
-    assert len(results(small_disk)) == N_CELLS
+    assert len(results(small_disk)) == N_EXPERIMENTS
 
 
 def test_quota(cheap, tmp_path, capsys):

@@ -1,8 +1,8 @@
-"""What the engine costs: ``python tests/bench/engine.py``.
+"""What the runner costs: ``python tests/bench/runner.py``.
 
-The time that a cell takes beyond its own computation, as a share of a cell of 30 s; and how long
-the commands take on 10,080 cells, Python's start included. A limit that is not kept makes the exit
-code 1.
+The time that an experiment takes beyond its own computation, as a share of one of 30 s; and how
+long the commands take on 10,200 experiments, Python's start included. A limit that is not kept
+makes the exit code 1.
 """
 
 import json
@@ -12,16 +12,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from pu_utils.experiments import compute, grid, run
-from pu_utils.experiments.store import read_result, result_path
+from pu_utils.reproduction import compute, grid, run
+from pu_utils.reproduction.output import read_result, result_path
 
-CELL_SECONDS, OVERHEAD_SHARE = 30, 0.02
+EXPERIMENT_SECONDS, OVERHEAD_SHARE = 30, 0.02
 COMMAND_SECONDS = {"status": 3, "collect": None, "tables": 3}
-MANY_SEEDS = range(42)
+MANY_SEEDS = range(34)
 
 
 def overhead(output):
-    """Seconds per cell beyond its computation, and seconds until the first worker is ready."""
+    """Seconds per experiment beyond its computation, and seconds until the first can start."""
     few, many = range(5), range(60)
     options = {"datasets": ["synth_1"], "families": ["reference"]}
     times = []
@@ -29,28 +29,28 @@ def overhead(output):
         start = time.perf_counter()
         run(grid("smoke", seeds=seeds, **options), output / name, workers=1)
         times.append(time.perf_counter() - start)
-    per_cell = (times[1] - times[0]) / (len(many) - len(few))
-    cells = grid("smoke", seeds=many, **options)
-    inside = [read_result(result_path(output / "many", c))["seconds"]["total"] for c in cells]
+    each = (times[1] - times[0]) / (len(many) - len(few))
+    chosen = grid("smoke", seeds=many, **options)
+    inside = [read_result(result_path(output / "many", c))["seconds"]["total"] for c in chosen]
     own = sum(inside[len(few) :]) / (len(many) - len(few))
-    return per_cell - own, times[0] - len(few) * per_cell
+    return each - own, times[0] - len(few) * each
 
 
 def record_many(output):
-    """Write results of the size of real ones for 10,080 cells; how many."""
+    """Write results of the size of real ones for many experiments; how many."""
     (example,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["vae_pu"])
     result = compute(example)
-    cells = grid("paper", seeds=MANY_SEEDS)
-    for cell in cells:
-        path = result_path(output, cell)
+    experiments = grid("paper", seeds=MANY_SEEDS)
+    for one in experiments:
+        path = result_path(output, one)
         path.parent.mkdir(parents=True, exist_ok=True)
-        own = {"settings": cell.settings, "settings_hash": cell.settings_hash}
+        own = {"settings": one.settings, "settings_hash": one.settings_hash}
         path.write_text(json.dumps(result | own, indent=1))
-    return len(cells)
+    return len(experiments)
 
 
 def command_seconds(folder):
-    """Seconds of each command on the recorded cells."""
+    """Seconds of each command on the recorded experiments."""
     seeds = ["--seeds", *map(str, MANY_SEEDS)]
     output, results = ["--output", folder / "runs"], ["--results", folder / "results"]
     commands = {
@@ -68,19 +68,20 @@ def command_seconds(folder):
 
 
 def main():
-    """Print the figures beside their limits."""
+    """Print the numbers beside their limits."""
     with tempfile.TemporaryDirectory() as folder:
         beyond, start = overhead(Path(folder))
-        limit = OVERHEAD_SHARE * CELL_SECONDS
-        print(
-            f"overhead of a cell: {beyond:.4f} s, {beyond / CELL_SECONDS:.3%} of {CELL_SECONDS} s"
-        )
-        print(f"start of the first worker, once per run: {start:.1f} s")
+        limit = OVERHEAD_SHARE * EXPERIMENT_SECONDS
+        share = beyond / EXPERIMENT_SECONDS
+        print(f"overhead of an experiment: {beyond:.4f} s, {share:.3%} of {EXPERIMENT_SECONDS} s")
+        print(f"start, once per run: {start:.1f} s")
         kept = beyond < limit
-        n_cells = record_many(Path(folder) / "runs")
+        n_experiments = record_many(Path(folder) / "runs")
         for name, seconds in command_seconds(Path(folder)).items():
             limit = COMMAND_SECONDS[name]
-            print(f"{name} on {n_cells} cells: {seconds:.2f} s (limit {limit or 'none'})")
+            print(
+                f"{name} on {n_experiments} experiments: {seconds:.2f} s (limit {limit or 'none'})"
+            )
             kept &= limit is None or seconds < limit
     return 0 if kept else 1
 

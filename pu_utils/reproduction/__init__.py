@@ -1,0 +1,36 @@
+"""The paper's experiments: running them, resuming, spreading them, recording their results."""
+
+from pu_utils.reproduction.compute import compute
+from pu_utils.reproduction.costs import expected_time, recorded_seconds
+from pu_utils.reproduction.experiment import Experiment, grid
+from pu_utils.reproduction.families import FAMILIES, Decision, Family
+from pu_utils.reproduction.notebook import output_folder, rerun
+from pu_utils.reproduction.record import (
+    collect,
+    read_estimates,
+    read_experiments,
+    read_metrics,
+    record_estimates,
+    verify,
+)
+from pu_utils.reproduction.runner import run
+
+__all__ = [
+    "FAMILIES",
+    "Decision",
+    "Experiment",
+    "Family",
+    "collect",
+    "compute",
+    "expected_time",
+    "grid",
+    "output_folder",
+    "read_estimates",
+    "read_experiments",
+    "read_metrics",
+    "record_estimates",
+    "recorded_seconds",
+    "rerun",
+    "run",
+    "verify",
+]

@@ -1,0 +1,107 @@
+"""What an experiment computes: decisions on the test part, and their metrics."""
+
+import time
+from contextlib import contextmanager
+
+import numpy as np
+
+from pu_utils.data import load
+from pu_utils.reproduction.families import FAMILIES
+from pu_utils.reproduction.provenance import provenance
+
+U_METRICS = ("u_accuracy", "u_balanced_accuracy", "u_precision", "u_recall", "u_f1")
+
+
+class Stopwatch:
+    """Seconds of named phases."""
+
+    def __init__(self):
+        self.start, self.processor_start = time.perf_counter(), time.thread_time()
+        self.seconds = {}
+
+    @contextmanager
+    def phase(self, name):
+        """Time what happens inside."""
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - start, 3)
+
+    def total(self):
+        """All phases, the time since this watch was made, and the processor's part of it.
+
+        On a busy machine the latter is what an experiment costs.
+        """
+        return self.seconds | {
+            "processor": round(time.thread_time() - self.processor_start, 3),
+            "total": round(time.perf_counter() - self.start, 3),
+        }
+
+
+def compute(experiment):
+    """The result of an experiment, in JSON's types."""
+    return compute_estimates(experiment)[0]
+
+
+def compute_estimates(experiment, name=None):
+    """The result of an experiment, and what the decision of a name knows of each test row.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    name : str, optional
+        Of a decision that looks at S.
+
+    Returns
+    -------
+    result : dict
+        In JSON's types.
+    columns : dict of arrays, or None where no name is given
+        ``class`` and ``labelled``, the truth; ``y`` and ``s``, the estimated posteriors.
+    """
+    family, watch = FAMILIES[experiment.family], Stopwatch()
+    what = (experiment.label_frequency, experiment.seed, experiment.design)
+    with watch.phase("data"):
+        data = load(experiment.dataset, *what, sample=experiment.schedule == "smoke")
+    decisions = family.decide(data, experiment.settings["parameters"], experiment.seed, watch)
+    with watch.phase("metrics"):
+        metrics = [measure(decision, data.test) for decision in decisions]
+    result = {
+        "settings": experiment.settings,
+        "settings_hash": experiment.settings_hash,
+        "data_fingerprint": data.fingerprint,
+        **provenance(),
+        "device": _device(family),
+        "seconds": watch.total(),
+        "metrics": metrics,
+    }
+    chosen = [d for d in decisions if d.name == name and d.rule != "x_only"]
+    rows = [
+        {"class": data.test.y, "labelled": data.test.s, "y": d.y_proba, "s": d.s_proba}
+        for d in chosen
+    ]
+    return result, rows[0] if rows else None
+
+
+def measure(decision, test):
+    """Metrics of one decision on the test part; None where a metric is not defined.
+
+    On unlabelled rows the naive rule *is* the x-only rule: of the latter only the accuracy on all
+    rows says something new.
+    """
+    from pu_utils import metrics  # it loads scipy.stats, for which `status` would have to wait
+
+    predicted = decision.predict(test.s).astype(int)
+    values = {"accuracy": metrics.accuracy(test.y, predicted)}
+    if decision.rule != "x_only":
+        values |= {name: getattr(metrics, name)(test.y, predicted, test.s) for name in U_METRICS}
+        values["u_auc"] = metrics.u_auc(test.y, decision.score(), test.s)
+    finite = {name: value if np.isfinite(value) else None for name, value in values.items()}
+    return {"decision": decision.name, "rule": decision.rule, **finite}
+
+
+def _device(family):
+    if family.device == "cpu":
+        return "cpu"
+    from pu_utils.models.training import resolve_device
+
+    return str(resolve_device(family.device))

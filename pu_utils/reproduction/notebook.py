@@ -1,0 +1,72 @@
+"""A grid run again from a notebook, at home or on Colab."""
+
+import sys
+from pathlib import Path
+
+from pu_utils.reproduction.costs import expected_time
+from pu_utils.reproduction.experiment import grid
+from pu_utils.reproduction.output import failure_path, read_result, state
+from pu_utils.reproduction.record import collect, read_metrics
+from pu_utils.reproduction.runner import run
+
+DRIVE = "/content/drive"  # where Colab shows the drive of its user
+
+
+def output_folder(elsewhere):
+    """A folder that outlives the machine: on Colab one of the user's drive, else ``elsewhere``."""
+    if "google.colab" not in sys.modules:
+        return elsewhere
+    from google.colab import drive
+
+    drive.mount(DRIVE)
+    return f"{DRIVE}/MyDrive/pu-book"
+
+
+def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False, **changes):
+    """Compute the experiments of a grid that are not done, and give their metrics.
+
+    It says beforehand how many experiments are left and, where some of their kind are recorded,
+    what they are expected to cost. It may be stopped at any moment; the same call goes on where it
+    was.
+
+    Parameters
+    ----------
+    grid_name : {"smoke", "synthetic", "real", "paper"}
+        See :func:`grid`.
+    output : path
+        Directory of the experiments, such as one on a mounted drive; the CSV files are put into its
+        folder ``results``.
+    workers : int, optional
+        Processes; where None one on a GPU, and else as many as there are processors.
+    recorded : path, optional
+        Directory of the recorded results, from which the cost is known.
+    retry_failed : bool
+        Whether experiments that failed are computed again.
+    **changes
+        Of the grid, as in :func:`grid`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        What :func:`read_metrics` gives of everything in ``output``; experiments that failed are
+        named, and not in it.
+    """
+    import torch  # it takes seconds to load
+
+    experiments, results = grid(grid_name, **changes), Path(output) / "results"
+    settled = ("done",) if retry_failed else ("done", "failed")
+    left = [one for one in experiments if state(output, one) not in settled]
+    print(f"{len(left)} of {len(experiments)} experiments are left")
+    if left:
+        print(expected_time(left, recorded or results, workers))
+    if workers is None and torch.cuda.is_available():
+        workers = 1
+        print("on one GPU, of which no time is recorded")
+    failed = run(experiments, output, workers, retry_failed=retry_failed)
+    for one in failed:
+        reason = read_result(failure_path(output, one))["traceback"].strip().splitlines()[-1]
+        print(f"failed: {one.name}: {reason}")
+    if failed:
+        print("retry_failed=True computes them again once the cause is gone")
+    collect(output, results)
+    return read_metrics(results)

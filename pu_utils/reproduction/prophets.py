@@ -1,0 +1,81 @@
+"""What perfect knowledge of y(x) and e(x) is worth: the paper's prophets and their baseline."""
+
+import pandas as pd
+
+from pu_utils.reproduction.compute import compute
+from pu_utils.reproduction.experiment import LABEL_FREQUENCIES, grid
+from pu_utils.reproduction.families import prophets
+from pu_utils.tables import published
+
+METRICS = ("u_accuracy", "u_balanced_accuracy")
+__all__ = [
+    "LABEL_FREQUENCIES", "METRICS", "beside_published", "prophet_decisions", "prophet_numbers",
+]  # fmt: skip
+
+
+def prophet_decisions(data):
+    """Decisions of the prophets, and of the all-negative rule, on rows with known y(x) and e(x).
+
+    Parameters
+    ----------
+    data : PUData
+        With ``y_proba`` and ``propensity``.
+
+    Returns
+    -------
+    dict of bool arrays
+
+    Examples
+    --------
+    >>> from pu_utils.data import load
+    >>> decisions = prophet_decisions(load("synth_1", 0.5, seed=0).test)
+    >>> bool((decisions["S-Prophet"] <= decisions["Y-Prophet"]).all())
+    True
+    """
+    found = [decision for decision in prophets(data) if decision.rule != "x_only"]
+    return {decision.name: decision.predict(data.s) for decision in found}
+
+
+def prophet_numbers(design, seeds=range(10)):
+    """U-metrics in per cent of the prophets on the test parts of the synthetic sets.
+
+    Parameters
+    ----------
+    design : "text" or "released"
+    seeds : iterable of int
+
+    Returns
+    -------
+    DataFrame
+        One row per ``metric``, ``dataset``, ``label_frequency``, ``method`` and ``seed``.
+    """
+    rows = [
+        (metric, one.dataset, one.label_frequency, measured["decision"], one.seed, 100 * value)
+        for one in grid("synthetic", designs=[design], seeds=seeds, families=["reference"])
+        for measured in compute(one)["metrics"]
+        for metric, value in measured.items()
+        if metric in METRICS
+    ]
+    columns = ["metric", "dataset", "label_frequency", "method", "seed", "value"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def beside_published(numbers):
+    """Published numbers of the prophets, ours (mean and standard error over seeds), how far apart.
+
+    Parameters
+    ----------
+    numbers : DataFrame
+        As :func:`prophet_numbers` gives it.
+
+    Returns
+    -------
+    DataFrame
+        One row per published number; ``z`` is ours minus published in combined standard errors.
+    """
+    key = ["metric", "dataset", "label_frequency", "method"]
+    ours = numbers.groupby(key)["value"].agg(ours="mean", ours_se="sem").reset_index()
+    theirs = published().query("method in ('S-Prophet', 'Y-Prophet')").drop_duplicates(key)
+    both = theirs[[*key, "mean", "se"]].merge(ours, on=key, validate="one_to_one")
+    error = (both["se"] ** 2 + both["ours_se"] ** 2) ** 0.5
+    return both.assign(z=(both["ours"] - both["mean"]) / error)

@@ -1,0 +1,157 @@
+"""What experiments cost, as recorded, and a grid run again from a notebook."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import torch
+
+from pu_utils.__main__ import main
+from pu_utils.reproduction import (
+    Experiment,
+    collect,
+    compute,
+    expected_time,
+    grid,
+    notebook,
+    output_folder,
+    recorded_seconds,
+    rerun,
+    runner,
+)
+from pu_utils.reproduction.output import write_result
+from tests.reproduction.conftest import cheap_science
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def experiment(dataset="synth_1", family="vae_pu", schedule="paper", label_frequency=0.5, seed=0):
+    """An experiment of the released design."""
+    return Experiment(dataset, "released", label_frequency, family, schedule, seed)
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """A function from processor seconds of experiments to a directory that records them."""
+
+    def record(seconds, **changes):
+        for one, processor in seconds.items():
+            times = {"seconds": {"processor": processor, "total": 2 * processor}}
+            write_result(tmp_path / "runs", one, cheap_science(one) | times | changes)
+        collect(tmp_path / "runs", tmp_path / "results")
+        return tmp_path / "results"
+
+    return record
+
+
+def test_experiments_of_the_same_kind_are_averaged(recorded, capsys):
+    """Seeds and label frequencies are one kind."""
+    seconds = {experiment(seed=0): 10.0, experiment(label_frequency=0.1): 20.0}
+    results = recorded(seconds | {experiment("synth_2"): 5.0})
+    found = recorded_seconds(results)
+    assert found.loc[("synth_1", "vae_pu", "paper")].tolist() == [15, 2]
+    assert found.loc[("synth_2", "vae_pu", "paper")].tolist() == [5, 1]
+    assert main(["costs", "--results", str(results)]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.split() == ["synth_2", "vae_pu", "paper", "5.0", "1"]
+
+
+def test_what_says_nothing_is_left_out(recorded):
+    """Processor seconds of a GPU, and of settings of the past."""
+    recorded({experiment(): 1.0}, device="cuda")
+    results = recorded({experiment(seed=1): 9.0})
+    path = results / "cells.csv"
+    old = experiment(seed=2)
+    path.write_text(path.read_text().replace(experiment(seed=1).settings_hash, old.settings_hash))
+    assert recorded_seconds(results).empty
+    assert recorded_seconds(recorded({experiment(seed=1): 9.0}))["seconds"].tolist() == [9]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "workers", "words"),
+    [
+        ([experiment(seed=7), experiment("synth_2", seed=7)], 1, "about 2.0 minutes on 1 proc"),
+        ([experiment(seed=7), experiment("synth_2", seed=7)], 2, "about 1.5 minutes on 2 proc"),
+        ([experiment(seed=7)] * 4, 4, "about 1.5 minutes on 4 proc"),
+        ([experiment(), experiment("synth_3")], 1, "like the recorded ones, and of 1 more nothing"),
+        ([experiment(family="lbe")], 1, "is not known: no experiment of their kind is recorded"),
+    ],
+)
+def test_expected_time(wanted, workers, words, recorded):
+    """An equal share for each worker, but never less than the longest; unknown kinds are said."""
+    results = recorded({experiment(): 90.0, experiment("synth_2"): 30.0})
+    assert words in expected_time(wanted, results, workers)
+
+
+def test_committed_results_tell_what_the_fast_grid_costs():
+    """Every kind that the chapters ask for is recorded."""
+    known = ["vae_pu", "lbe", "lbe_released", "reference"]
+    chosen = grid("synthetic", schedule="fast", families=known)
+    assert expected_time(chosen, RESULTS, 1).endswith(" like the recorded ones")
+
+
+# A grid run again
+
+SMOKE = {"datasets": ["synth_1"], "recorded": RESULTS}
+
+
+def test_rerun_computes_once(monkeypatch, tmp_path, capsys):
+    """The metrics are those of the experiments; the second call finds nothing left to do."""
+    monkeypatch.setattr(runner, "START_METHOD", "fork")
+    options = SMOKE | {"families": ["reference"], "seeds": range(2)}
+    metrics = rerun("smoke", tmp_path, 1, **options)
+    first = compute(experiment(family="reference", schedule="smoke"))["metrics"][0]
+    ours = metrics.query("seed == 0 and decision == @first['decision'] and rule == @first['rule']")
+    assert ours.set_index("metric")["value"]["accuracy"] == pytest.approx(first["accuracy"])
+    printed = capsys.readouterr().out
+    assert (
+        "2 of 2 experiments are left" in printed
+        and "not known: no experiment of their kind" in printed
+    )
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*seed*.json")}
+    pd.testing.assert_frame_equal(rerun("smoke", tmp_path, 1, **options), metrics)
+    assert {path: path.stat().st_mtime_ns for path in before} == before and len(before) == 2
+    assert capsys.readouterr().out == "0 of 2 experiments are left\n"
+
+
+def test_rerun_names_failures_and_returns_the_rest(cheap, tmp_path, capsys):
+    """An experiment that breaks costs no other; it is tried again when that is asked for."""
+    options = SMOKE | {"families": ["lbe"], "seeds": (6, 7)}
+    assert set(rerun("smoke", tmp_path, 1, **options)["seed"]) == {6}
+    printed = capsys.readouterr().out
+    assert "failed: synth_1/released/c0.5/lbe-smoke-seed7: ZeroDivisionError: seed 7" in printed
+    rerun("smoke", tmp_path, 1, **options)
+    printed = capsys.readouterr().out
+    assert "0 of 2 experiments are left" in printed and "failed: synth_1" in printed
+    rerun("smoke", tmp_path, 1, retry_failed=True, **options)
+    assert "1 of 2 experiments are left" in capsys.readouterr().out
+
+
+def test_rerun_without_recorded_costs(cheap, tmp_path, capsys):
+    """Not knowing the time is no reason not to run."""
+    assert len(rerun("smoke", tmp_path, 1, datasets=["synth_1"], families=["lbe"])) == 2
+    assert "is not known: no experiment of their kind" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("gpu", "asked", "given"), [(True, None, 1), (False, None, None), (True, 3, 3)]
+)
+def test_rerun_on_a_gpu(gpu, asked, given, monkeypatch, tmp_path, capsys):
+    """One process where none is asked for; that its time is not known is said."""
+    workers = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
+    monkeypatch.setattr(notebook, "run", lambda *a, **k: workers.append(a[2]) or [])
+    assert rerun("smoke", tmp_path, asked, **SMOKE).empty
+    assert workers == [given]
+    assert ("one GPU, of which no time" in capsys.readouterr().out) == (gpu and asked is None)
+
+
+def test_output_folder_is_on_the_drive_of_colab_users(monkeypatch):
+    """It is mounted first; elsewhere nothing is."""
+    assert output_folder("here") == "here"
+    mounted = []
+    colab = SimpleNamespace(drive=SimpleNamespace(mount=mounted.append))
+    monkeypatch.setitem(sys.modules, "google.colab", colab)
+    assert output_folder("here").startswith(mounted[0])
