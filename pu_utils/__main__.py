@@ -4,10 +4,10 @@ import argparse
 import sys
 
 from pu_utils.data.cli import add_parser as add_data_parser
-from pu_utils.rendering import add_parser as add_tables_parser
-from pu_utils.rendering import add_scoreboard_parser
 from pu_utils.repository import set_repository
 from pu_utils.reproduction.cli import add_parsers as add_experiment_parsers
+from pu_utils.reproduction.rendering import add_parser as add_tables_parser
+from pu_utils.reproduction.rendering import add_scoreboard_parser
 
 
 def main(argv=None):

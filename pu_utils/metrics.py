@@ -9,6 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+METRIC_NAMES = {
+    "accuracy": "accuracy without S",
+    "u_accuracy": "U-accuracy",
+    "u_balanced_accuracy": "U-balanced accuracy",
+}
+
 
 def accuracy(y, predicted):
     """Share of the rows whose class is predicted.

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from pu_utils.data.synthetic import SYNTHETIC
-from pu_utils.tables import REPLAYED, published
+from pu_utils.reproduction.tables import REPLAYED, published
 
 RULES = {"accuracy": "x_only"}
 FAMILIES = {"S-Prophet": "reference", "Y-Prophet": "reference", "LBE+S": "lbe_released"}

@@ -5,11 +5,21 @@ import pandas as pd
 import pytest
 from published_figures import recorded_as_published
 
-from pu_utils import claims, rendering, risk, rules
+from pu_utils import risk, rules
 from pu_utils.__main__ import main
-from pu_utils.claims import CLAIMS, Equal, Pair, golden_area, judge, scoreboard, sign_test, verdict
+from pu_utils.reproduction import claims, rendering
+from pu_utils.reproduction.claims import (
+    CLAIMS,
+    Equal,
+    Pair,
+    golden_area,
+    judge,
+    scoreboard,
+    sign_test,
+    verdict,
+)
 from pu_utils.reproduction.record import METRIC_COLUMNS
-from pu_utils.tables import compare, figures
+from pu_utils.reproduction.tables import compare, figures
 
 NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
 MATHEMATICS = ["theorem1", "example1", "example2"]

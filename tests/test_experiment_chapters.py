@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pu_utils.claims import scoreboard
-from pu_utils.rendering import judge_recorded
-from pu_utils.tables import DATASET_NAMES, TABLE_NAMES, published
+from pu_utils.reproduction.claims import scoreboard
+from pu_utils.reproduction.rendering import judge_recorded
+from pu_utils.reproduction.tables import DATASET_NAMES, TABLE_NAMES, published
 
 ROOT = Path(__file__).parents[1]
 NAMES = {shown: name for name, shown in DATASET_NAMES.items()}

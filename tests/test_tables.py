@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 from published_figures import recorded_as_published
 
-from pu_utils import metrics, rendering
+from pu_utils import metrics
 from pu_utils.__main__ import main
-from pu_utils.claims import RULE, judge
 from pu_utils.data import NAMES, REAL
-from pu_utils.rendering import to_html
-from pu_utils.reproduction import Experiment
+from pu_utils.reproduction import Experiment, rendering
+from pu_utils.reproduction.claims import RULE, judge
 from pu_utils.reproduction.experiment import KEY
 from pu_utils.reproduction.record import METRIC_COLUMNS
-from pu_utils.tables import (
+from pu_utils.reproduction.rendering import to_html
+from pu_utils.reproduction.tables import (
     DATASET_NAMES,
     NOT_YET,
     by_seed,

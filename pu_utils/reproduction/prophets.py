@@ -5,7 +5,7 @@ import pandas as pd
 from pu_utils.reproduction.compute import compute
 from pu_utils.reproduction.experiment import LABEL_FREQUENCIES, grid
 from pu_utils.reproduction.families import prophets
-from pu_utils.tables import published
+from pu_utils.reproduction.tables import published
 
 METRICS = ("u_accuracy", "u_balanced_accuracy")
 __all__ = [

@@ -26,7 +26,7 @@ from pu_utils.reproduction import (
     runner,
 )
 from pu_utils.reproduction.compute import measure
-from pu_utils.tables import published
+from pu_utils.reproduction.tables import published
 
 
 def smoke(dataset, family, label_frequency=0.5):

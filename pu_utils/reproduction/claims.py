@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from pu_utils import risk, rules
-from pu_utils.tables import CELL, TABLE_NAMES, by_seed, compare, figures, paired
+from pu_utils.reproduction.tables import CELL, TABLE_NAMES, by_seed, compare, figures, paired
 
 # Set before the replay was run; the first two have been the book's from its beginning.
 MOST = 0.75  # share of the cases in which a claim "in most cases" must hold
@@ -370,7 +370,7 @@ def sign_test(table, method, other):
     Parameters
     ----------
     table : pandas.DataFrame
-        What :func:`pu_utils.tables.figures` gives.
+        What :func:`pu_utils.reproduction.tables.figures` gives.
     method, other : str
 
     Examples

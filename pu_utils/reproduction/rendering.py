@@ -12,8 +12,10 @@ from operator import itemgetter
 from pathlib import Path
 from statistics import mode
 
-from pu_utils.claims import RULE, SOURCES, judge, scoreboard
+from pu_utils.data import DATASET_NAMES
 from pu_utils.data.record import DESIGNS, check_choice
+from pu_utils.metrics import METRIC_NAMES
+from pu_utils.reproduction.claims import RULE, SOURCES, judge, scoreboard
 from pu_utils.reproduction.cli import RESULTS
 from pu_utils.reproduction.experiment import FIGURE_2
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES
@@ -24,14 +26,7 @@ from pu_utils.reproduction.record import (
     read_experiments,
     read_metrics,
 )
-from pu_utils.tables import (
-    DATASET_NAMES,
-    FEWEST_SEEDS,
-    METRIC_NAMES,
-    READINGS,
-    TABLE_NAMES,
-    compare,
-)
+from pu_utils.reproduction.tables import FEWEST_SEEDS, READINGS, TABLE_NAMES, compare
 
 NEAR, FAR = 2, 4  # combined standard errors
 LEVELS = {  # class in HTML: what its symbols mean
@@ -48,7 +43,7 @@ def to_html(comparison, table):
     Parameters
     ----------
     comparison : pandas.DataFrame
-        What :func:`pu_utils.tables.compare` gives.
+        What :func:`pu_utils.reproduction.tables.compare` gives.
     table : str
         "table1" to "table5", "tableA2" to "tableA5".
 
@@ -180,7 +175,7 @@ def verdicts_html(judged, links=None):
     Parameters
     ----------
     judged : pandas.DataFrame
-        What :func:`pu_utils.claims.judge` gives.
+        What :func:`pu_utils.reproduction.claims.judge` gives.
     links : dict of str to str, optional
         Where the figures of a claim are shown, by its key.
     """

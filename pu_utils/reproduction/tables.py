@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from pu_utils.data import DATASET_NAMES
 from pu_utils.data.record import DESIGNS, check_choice
 from pu_utils.reproduction.experiment import schedule_of
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
@@ -22,23 +23,6 @@ TABLE_NAMES = {
     "tableA3": "Table A3",
     "tableA4": "Table A4",
     "tableA5": "Table A5",
-}
-METRIC_NAMES = {
-    "accuracy": "accuracy without S",
-    "u_accuracy": "U-accuracy",
-    "u_balanced_accuracy": "U-balanced accuracy",
-}
-DATASET_NAMES = {
-    "synth_1": "Synth. 1",
-    "synth_2": "Synth. 2",
-    "synth_3": "Synth. 3",
-    "synth_scar": "Synth. SCAR",
-    "mnist_3v5": "MNIST 3v5",
-    "mnist_ove": "MNIST OvE",
-    "cifar_ct": "CIFAR CT",
-    "cifar_va": "CIFAR VA",
-    "stl_va": "STL VA",
-    "cdc_diabetes": "CDC Diabetes",
 }
 TOLD_THE_TRUTH = ("S-Prophet", "Y-Prophet", "VP-B+S + true s(x)", "VP-B+S + true y(x)")
 METHODS = (
