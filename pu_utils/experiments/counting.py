@@ -142,8 +142,8 @@ class VaePuWork:
     """What a cell of VAE-PU does, one method a part; the names are those of the estimators."""
 
     def __init__(self, parameters, rows):
-        from pu_utils.models.networks import CLASS_DIMENSION, LABEL_DIMENSION  # it loads torch
-        from pu_utils.models.training import count_steps
+        # they load torch
+        from pu_utils.models.vae_pu import CLASS_DIMENSION, LABEL_DIMENSION, count_steps
 
         schedule = Schedule.from_json(parameters["schedule"])
         self.schedule = schedule.scaled(parameters["vae_pu"]["epoch_scale"])

@@ -140,7 +140,7 @@ def _vae_pu(data, parameters, seed, watch):
 def _replay(data, parameters, seed, watch):
     """The same of a VAE-PU trained as the program does, and the networks behind its figures."""
     from pu_utils.experiments.replay import ProgramVaePu, replay
-    from pu_utils.models.training import predict_in_batches, resolve_device
+    from pu_utils.models.networks import predict_in_batches, resolve_device
 
     label_frequency = data.s.mean() / data.prior
     base = _vae_pu_of(ProgramVaePu, data, parameters, seed, label_frequency=label_frequency)
@@ -284,6 +284,6 @@ def _limit_threads():
 
 
 def _device():
-    from pu_utils.models.training import resolve_device
+    from pu_utils.models.networks import resolve_device
 
     return str(resolve_device("auto"))

@@ -14,10 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
 from torch.nn import functional as F
 
-from pu_utils.models.networks import Dense, binary_cross_entropy, dropout
-from pu_utils.models.training import (
+from pu_utils.models.base import estimator
+from pu_utils.models.networks import (
+    Dense,
     adam,
+    binary_cross_entropy,
     descend,
+    dropout,
     new_generator,
     predict_in_batches,
     resolve_device,
@@ -48,6 +51,7 @@ class ActivationAutoencoder(nn.Module):
         return self.out(x), torch.cat(activations, dim=1)
 
 
+@estimator
 class A3(BaseEstimator):
     """One-class model: an alarm network on the activations of an autoencoder.
 
@@ -72,32 +76,15 @@ class A3(BaseEstimator):
     ----------
     autoencoder_, alarm_ : torch.nn.Module
         The two networks.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).random((64, 2))
-    >>> A3(hidden=(8, 4), epochs=1, random_state=0).fit(X).score_samples(X).shape
-    (64,)
     """
 
-    def __init__(
-        self,
-        *,
-        hidden=(1000, 500, 200, 75),
-        epochs=10,
-        batch_size=256,
-        learning_rate=1e-3,
-        alarm_learning_rate=1e-5,
-        random_state=None,
-        device="auto",
-    ):
-        self.hidden = hidden
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.alarm_learning_rate = alarm_learning_rate
-        self.random_state = random_state
-        self.device = device
+    hidden: tuple = (1000, 500, 200, 75)
+    epochs: int = 10
+    batch_size: int = 256
+    learning_rate: float = 1e-3
+    alarm_learning_rate: float = 1e-5
+    random_state: int | np.random.RandomState | None = None
+    device: str = "auto"
 
     def fit(self, X, y=None):
         """Fit to rows ``X``; ``y`` is not used.
