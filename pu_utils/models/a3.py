@@ -122,28 +122,31 @@ class A3(BaseEstimator):
         return (X - self.minimum_) / self.span_
 
     def _fit_autoencoder(self, x, generator):
+        def loss(x):
+            logits, _ = self.autoencoder_(x, generator)
+            return F.binary_cross_entropy_with_logits(logits, x)
+
         self.autoencoder_ = ActivationAutoencoder(self.n_features_in_, self.hidden, generator)
-        optimizer = adam([self.autoencoder_], self.learning_rate)
-        for _ in range(self.epochs):
-            for rows in shuffled(len(x), self.batch_size, generator):
-                logits, _ = self.autoencoder_(x[rows], generator)
-                descend(optimizer, F.binary_cross_entropy_with_logits(logits, x[rows]))
+        self._descend(self.autoencoder_, self.learning_rate, loss, x, generator)
 
     def _fit_alarm(self, x, generator):
-        n_activations = 2 * sum(self.hidden) - self.hidden[-1]
-        sizes = (n_activations, *self.hidden)
+        def loss(x):
+            noise = torch.randn(x.shape, generator=generator, device=x.device)
+            on_data, on_noise = self._alarm(torch.cat([x, NOISE_MEAN + noise])).chunk(2)
+            return binary_cross_entropy(on_data, 0) + binary_cross_entropy(on_noise, 1)
+
+        sizes = (2 * sum(self.hidden) - self.hidden[-1], *self.hidden)
         layers = []
         for pair in itertools.pairwise(sizes):
             layers += [Dense(*pair, generator), nn.ReLU(inplace=True)]
         self.alarm_ = nn.Sequential(*layers, Dense(sizes[-1], 1, generator))
-        optimizer = adam([self.alarm_], self.alarm_learning_rate)
+        self._descend(self.alarm_, self.alarm_learning_rate, loss, x, generator)
+
+    def _descend(self, network, learning_rate, loss, x, generator):
+        optimizer = adam([network], learning_rate)
         for _ in range(self.epochs):
             for rows in shuffled(len(x), self.batch_size, generator):
-                noise = torch.randn(x[rows].shape, generator=generator, device=x.device)
-                alarm = self._alarm(torch.cat([x[rows], NOISE_MEAN + noise]))
-                on_data, on_noise = alarm.chunk(2)
-                loss = binary_cross_entropy(on_data, 0) + binary_cross_entropy(on_noise, 1)
-                descend(optimizer, loss)
+                descend(optimizer, loss(x[rows]))
 
     def _alarm(self, x):
         """Logit of the alarm; the autoencoder is done learning."""

@@ -5,7 +5,7 @@ posteriors, decisions and checks are here, once for all.
 """
 
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +21,9 @@ from pu_utils.models.storage import Stored
 estimator = dataclass(kw_only=True, repr=False, eq=False)
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 SHARE = Interval(Real, 0, 1, closed="neither")
+COUNT = Interval(Integral, 1, None, closed="left")
 
 
 @estimator

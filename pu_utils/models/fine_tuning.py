@@ -29,17 +29,9 @@ from pu_utils.models.networks import (
     NetworkClassifier,
     adam,
     in_parts,
-    predict_in_batches,
-    to_tensor,
     train_while_improving,
 )
-from pu_utils.models.vae_pu import (
-    WEIGHT_DECAY,
-    VaePu,
-    negative_risk,
-    positive_risk,
-    pu_objective,
-)
+from pu_utils.models.vae_pu import WEIGHT_DECAY, VaePu, pu_objective, pu_risks
 from pu_utils.schedules import Schedule
 
 
@@ -70,11 +62,7 @@ def risks(target, labelled, unlabelled, chosen, shares):
     """Positive and negative risk with ``unlabelled[chosen]`` for the unlabelled positives."""
     g = in_parts(target, torch.cat([labelled, unlabelled]))
     g_labelled, g_unlabelled = g.split([len(labelled), len(unlabelled)])
-    g_chosen = g_unlabelled[chosen]
-    return (
-        positive_risk(g_labelled, g_chosen, shares),
-        negative_risk(g_unlabelled, g_chosen, shares),
-    )
+    return pu_risks(g_labelled, g_unlabelled[chosen], g_unlabelled, shares)
 
 
 @estimator
@@ -137,28 +125,23 @@ class FineTunedVaePu(NetworkClassifier):
 
     def _fine_tune(self, training, held, score):
         """Steps on the PU risk with selected rows; keeps the best by the stopping criterion."""
-        shares, schedule, history = (
-            self.base_._shares(),
-            self.base_.schedule_,
-            History(self.verbose),
-        )
+        shares, schedule = self.base_._shares(), self.base_.schedule_
         target = copy.deepcopy(self.base_.networks_.target).to(self._device)
         rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
         X, s = training
-        self.unlabelled_rows_, self.selection_scores_ = (
-            self.training_rows_[s == 0],
-            score(X[s == 0]),
-        )
+        self.unlabelled_rows_ = self.training_rows_[s == 0]
+        self.selection_scores_ = score(X[s == 0])
         parts = self._strata(X, s, self.selection_scores_)
         held_parts = self._strata(*held[:2], score(held[0][held[1] == 0]))
 
         def criterion():
             if self.stopping == "oracle":
-                decision = predict_in_batches(target, held[0], self._device) > 0.5
-                return torch.tensor(1 - f1_score(held[2], decision))
+                decision = self._sigmoid(target, held[0]) > 0.5
+                return torch.tensor(1 - f1_score(held[2], decision), device=self._device)
             positive, negative = risks(target, *held_parts, shares)
             return positive + negative.clamp(min=0)
 
+        history = History(self.verbose)
         train_while_improving(
             target,
             adam([target], rate, WEIGHT_DECAY),
@@ -180,7 +163,7 @@ class FineTunedVaePu(NetworkClassifier):
         return labelled, unlabelled, chosen
 
     def _y_proba(self, X):
-        return predict_in_batches(self.target_, X, self._device)
+        return self._sigmoid(self.target_, X)
 
     def _s_proba(self, X):
         return self.base_._s_proba(X)

@@ -15,23 +15,20 @@ longer depends on the class: what the released program calls e estimates s.
 """
 
 import copy
-from numbers import Integral
 from typing import ClassVar
 
 import torch
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils._param_validation import Interval
 from torch.nn import functional as F
 
 from pu_utils import rules
-from pu_utils.models.base import POSITIVE, estimator
+from pu_utils.models.base import COUNT, POSITIVE, estimator
 from pu_utils.models.networks import (
     Dense,
     History,
     NetworkClassifier,
     adam,
     new_generator,
-    predict_in_batches,
     shuffled,
     to_tensor,
     train_while_improving,
@@ -114,18 +111,18 @@ class Lbe(NetworkClassifier):
 
     _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
         "released": ["boolean"],
-        "max_rounds": [Interval(Integral, 1, None, closed="left")],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
+        "max_rounds": [COUNT],
+        "max_epochs": [COUNT],
+        "patience": [COUNT],
         "learning_rate": [POSITIVE],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [COUNT],
     }
 
     def _train(self, training, held, random_state):
         generator, history = new_generator(random_state, self._device), History(self.verbose)
         self.network_ = self._new_network("network_", generator)
         self._start(*training)
-        x, s, x_held, s_held = (to_tensor(a, self._device) for a in (*training, *held[:2]))
+        x, s, x_held, s_held = self._tensors(*training, *held[:2])
         best = torch.inf
         for em_round in range(1 if self.released else self.max_rounds):
             before = copy.deepcopy(self.network_.state_dict())
@@ -141,22 +138,15 @@ class Lbe(NetworkClassifier):
     @torch.no_grad()
     def _start(self, X, s):
         """y(x) at the logistic regression of S, e(x) at 1/2."""
-        start = LogisticRegression(max_iter=1000).fit(X, s)
-        for parameter, value in (
-            (self.network_.weight, start.coef_[0]),
-            (self.network_.bias, start.intercept_[0]),
-        ):
-            parameter.zero_()
-            parameter[0] = torch.as_tensor(value)
+        start, network = LogisticRegression(max_iter=1000).fit(X, s), self.network_
+        network.weight.zero_()  # the bias is 0 already
+        network.weight[:1], network.bias[:1] = self._tensors(start.coef_, start.intercept_)
 
     def _maximise(self, phase, training, held, generator, history):
         """The E-step, then an M-step that ends at its best epoch on the validation part."""
         loss = released_loss if self.released else expected_loss
         (x, s), (x_held, s_held) = training, held
-        responsibility, responsibility_held = (
-            self._responsibility(x, s),
-            self._responsibility(*held),
-        )
+        responsibility, responsibility_held = (self._responsibility(*p) for p in (training, held))
         train_while_improving(
             self.network_,
             adam([self.network_], self.learning_rate),
@@ -180,10 +170,10 @@ class Lbe(NetworkClassifier):
         return rules.propensity(self.predict_proba(X)[:, 1], self.predict_label_proba(X))
 
     def _y_proba(self, X):
-        return predict_in_batches(self.network_, X, self._device)[:, 0]
+        return self._sigmoid(self.network_, X)[:, 0]
 
     def _s_proba(self, X):
-        y_proba, e = predict_in_batches(self.network_, X, self._device).T
+        y_proba, e = self._sigmoid(self.network_, X).T
         return rules.label_posterior(y_proba, e)
 
     def _new_network(self, name, generator):

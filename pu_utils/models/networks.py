@@ -302,9 +302,15 @@ class NetworkClassifier(PUClassifier):
     def _device(self):
         return resolve_device(self.device)
 
-    def _restored_network(self, name, arrays):
+    def _tensors(self, *arrays):
+        return [to_tensor(array, self._device) for array in arrays]
+
+    def _sigmoid(self, network, X):
+        return predict_in_batches(network, X, self._device)
+
+    def _restored_network(self, name, state):
         network = self._new_network(name, torch.Generator(self._device))
-        network.load_state_dict({k: torch.as_tensor(v) for k, v in arrays.items()})
+        network.load_state_dict({k: torch.as_tensor(v) for k, v in state.items()})
         return network.eval()
 
 
@@ -352,8 +358,7 @@ class LabelModel(NetworkClassifier):
     def _train(self, training, held, random_state):
         schedule, history = resolve_schedule(self.schedule), History(self.verbose)
         generator = new_generator(random_state, self._device)
-        x, s = (to_tensor(array, self._device) for array in training)
-        x_held, s_held = (to_tensor(array, self._device) for array in held[:2])
+        x, s, x_held, s_held = self._tensors(*training, *held[:2])
         network = self._new_network("network_", generator)
         train_while_improving(
             network,
@@ -367,7 +372,7 @@ class LabelModel(NetworkClassifier):
         self.network_, self.history_ = network, history.rows
 
     def _s_proba(self, X):
-        return predict_in_batches(self.network_, X, self._device)
+        return self._sigmoid(self.network_, X)
 
     _y_proba = _s_proba
 

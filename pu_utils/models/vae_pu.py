@@ -34,15 +34,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, clone
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 from torch.nn import functional as F
 
-from pu_utils.models.base import SHARE, estimator
+from pu_utils.models.base import NOT_NEGATIVE, SHARE, estimator
 from pu_utils.models.networks import (
     Classifier,
     Dense,
@@ -56,8 +55,6 @@ from pu_utils.models.networks import (
     dropout,
     in_parts,
     new_generator,
-    predict_in_batches,
-    to_tensor,
 )
 from pu_utils.models.simple import estimate_prior
 from pu_utils.schedules import Schedule, resolve_schedule
@@ -134,12 +131,8 @@ class VaePuNetworks(nn.Module):
     def __init__(self, n_features, schedule, generator, likelihood="gaussian"):
         super().__init__()
         self.likelihood = likelihood
-        p, d_y, d_o, hidden = (
-            n_features,
-            CLASS_DIMENSION,
-            LABEL_DIMENSION,
-            schedule.autoencoder_hidden,
-        )
+        p, d_y, d_o = n_features, CLASS_DIMENSION, LABEL_DIMENSION
+        hidden = schedule.autoencoder_hidden
         self.encoder_y = Encoder((p, *hidden, 2 * d_y), generator)
         self.encoder_o = LabelEncoder((p + 2, *hidden, 2 * d_o), generator)
         self.decoder = Decoder((d_y + d_o, *hidden, p), generator)
@@ -249,17 +242,13 @@ class ClassShares(NamedTuple):
         return labelled, max(1, batch_size - labelled)
 
 
-def positive_risk(g_labelled, g_generated, shares):
-    """(8): logistic risk of the positives, labelled and generated."""
-    labelled, generated = binary_cross_entropy(g_labelled, 1), binary_cross_entropy(g_generated, 1)
-    return shares.labelled * labelled + shares.unlabelled_positive * generated
-
-
-def negative_risk(g_unlabelled, g_generated, shares):
-    """(9): logistic risk of the negatives, as unlabelled minus unlabelled positive."""
-    unlabelled = binary_cross_entropy(g_unlabelled, 0)
-    generated = binary_cross_entropy(g_generated, 0)
-    return shares.unlabelled * unlabelled - shares.unlabelled_positive * generated
+def pu_risks(g_labelled, g_generated, g_unlabelled, shares):
+    """(8) and (9): logistic risk of the positives, and that of the negatives as a difference."""
+    pi_pl, pi_pu, p_unlabelled = shares
+    loss = binary_cross_entropy
+    positive = pi_pl * loss(g_labelled, 1) + pi_pu * loss(g_generated, 1)
+    negative = p_unlabelled * loss(g_unlabelled, 0) - pi_pu * loss(g_generated, 0)
+    return positive, negative
 
 
 def pu_objective(positive, negative):
@@ -332,13 +321,18 @@ class Trainer:
 
     def __init__(self, options, labelled, unlabelled, generator):
         networks, schedule = options.networks_, options.schedule_
-        self.networks, self.schedule, self.options = networks, schedule, options
+        self.networks, self.schedule = networks, schedule
         self.labelled, self.unlabelled, self.generator = labelled, unlabelled, generator
         self.shares, self.history = options._shares(), History(options.verbose)
         n = len(labelled) + len(unlabelled)
         self.n_steps = count_steps(len(unlabelled), n, schedule.batch_size)
         self.batch_sizes = self.shares.batch_sizes(schedule.batch_size)
         self.cycle = endless_cycle(len(labelled), self.batch_sizes[0], generator)
+        self.weights = {  # of the terms that have one
+            "label": options.label_weight,
+            "generator": options.generator_weight,
+            "target_adversary": options.target_weight,
+        }
         rate = schedule.learning_rate
         autoencoder = [networks.encoder_y, networks.encoder_o, networks.decoder]
         self.autoencoder_optimizer = adam([*autoencoder, networks.label_head], rate)
@@ -348,10 +342,16 @@ class Trainer:
 
     def train(self):
         """Pretraining, the prior of h_y, the main loop."""
-        self.pretrain()
+        self.run("pretraining", self.schedule.pretraining_epochs, self.pretraining_step)
         self.fix_mixture()
         for phase, n_epochs in zip(PHASES, self.schedule.phase_epochs, strict=True):
-            self.run(phase, n_epochs)
+            if n_epochs > 0:
+                self.run(phase.name, n_epochs, self.step_of(phase))
+
+    def run(self, name, n_epochs, step):
+        """Epochs of steps; ``step(labelled, unlabelled)`` gives the losses of a batch."""
+        for epoch in self.history.epochs(name, n_epochs):
+            self.history.record(name, epoch, [step(*rows) for rows in self.batches()])
 
     def batches(self):
         """Rows of each step of an epoch, labelled and unlabelled, as the schedule deals them."""
@@ -370,19 +370,14 @@ class Trainer:
         o[: len(labelled)] = 1
         return x, o
 
-    def pretrain(self):
-        """Reconstruction alone, from sampled latents: noise forces their means apart."""
-        for epoch in self.history.epochs("pretraining", self.schedule.pretraining_epochs):
-            losses = [{"reconstruction": self.pretraining_step(*rows)} for rows in self.batches()]
-            self.history.record("pretraining", epoch, losses)
-
     def pretraining_step(self, labelled, unlabelled):
+        """Reconstruction alone, from sampled latents: noise forces their means apart."""
         x, o = self.batch(labelled, unlabelled)
         h_y = self.networks.encoder_y(x).sample(self.generator)
         h_o = self.networks.encoder_o(x, o).sample(self.generator)
         decoded = self.networks.decoder(h_y, h_o)
         loss = reconstruction_error(x, decoded, self.networks.likelihood).mean()
-        return descend(self.autoencoder_optimizer, loss)
+        return {"reconstruction": descend(self.autoencoder_optimizer, loss)}
 
     @torch.no_grad()
     def fix_mixture(self):
@@ -395,31 +390,30 @@ class Trainer:
         distance = (squares + np.log(fitted.covariances_)).sum(2)  # -2 log density
         positive = int((distance.argmin(1) == 1).mean() > 0.5)
         order, mixture, prior = [1 - positive, positive], self.networks.mixture, self.shares.prior
-        mixture.weights.copy_(torch.tensor([1 - prior, prior]))
-        mixture.means.copy_(torch.as_tensor(fitted.means_[order]))
-        mixture.variances.copy_(torch.as_tensor(fitted.covariances_[order]))
+        mixture.weights.copy_(torch.tensor([1 - prior, prior], device=x.device))
+        mixture.means.copy_(torch.from_numpy(fitted.means_[order]))
+        mixture.variances.copy_(torch.from_numpy(fitted.covariances_[order]))
 
-    def run(self, phase, n_epochs):
-        """One phase of the main loop."""
-        cache = None  # The encoders rest while the target classifier trains alone: encode once
-        if not phase.autoencoder and n_epochs > 0:
+    def step_of(self, phase):
+        """What a batch does in a phase of the main loop."""
+        cache = None
+        if not phase.autoencoder:  # the encoders rest: one encoding serves all steps
             cache = self.networks.encode_all(self.labelled, self.unlabelled)
-        for epoch in self.history.epochs(phase.name, n_epochs):
-            losses = [self.step(phase, cache, *rows) for rows in self.batches()]
-            self.history.record(phase.name, epoch, losses)
 
-    def step(self, phase, cache, labelled, unlabelled):
-        losses = {}
-        if phase.autoencoder:
-            losses |= self.autoencoder_step(labelled, unlabelled, phase.adversarial)
-        if phase.target:
-            pool = slice(None) if self.schedule.target_pool == "all" else unlabelled
-            losses |= self.target_step(labelled, pool, cache)
-        return losses
+        def step(labelled, unlabelled):
+            losses = {}
+            if phase.autoencoder:
+                losses |= self.autoencoder_step(labelled, unlabelled, phase.adversarial)
+            if phase.target:
+                pool = slice(None) if self.schedule.target_pool == "all" else unlabelled
+                losses |= self.target_step(labelled, pool, cache)
+            return losses
+
+        return step
 
     def autoencoder_step(self, labelled, unlabelled, adversarial):
         """A step of the discriminator, then one of encoders, decoder and label head."""
-        networks, options, n_labelled = self.networks, self.options, len(labelled)
+        networks, n_labelled = self.networks, len(labelled)
         x, o = self.batch(labelled, unlabelled)  # (n, p), (n,)
         q_y, q_o = networks.encoder_y(x), networks.encoder_o(x, o)
         h_y, h_o = q_y.sample(self.generator), q_o.sample(self.generator)  # (n, 10), (n, 2)
@@ -431,7 +425,7 @@ class Trainer:
         ).split([len(x), n_labelled])  # (n, p), (n_L, p)
         generated = networks.observed(generated)
         discriminator = self.discriminator_step(generated.detach(), x[n_labelled:])
-        terms = {
+        terms = {  # (1) to (4) and (6)
             "reconstruction": reconstruction_error(x, decoded, networks.likelihood).mean(),
             "class_divergence": class_divergence(q_y, h_y, networks.mixture).mean(),
             "label_divergence": label_divergence(q_o).mean(),
@@ -439,32 +433,24 @@ class Trainer:
             "generator": generator_loss(networks.discriminator(generated, self.generator)),
         }
         if adversarial:
-            terms["target_adversary"] = target_loss(networks.target(generated))
-        weights = {
-            "label": options.label_weight,
-            "generator": options.generator_weight,
-            "target_adversary": options.target_weight,
-        }
-        loss = sum(weights.get(name, 1.0) * term for name, term in terms.items())
+            terms["target_adversary"] = target_loss(networks.target(generated))  # (7)
+        loss = sum(self.weights.get(name, 1.0) * term for name, term in terms.items())
         descend(self.autoencoder_optimizer, loss)
-        losses = {name: term.detach() for name, term in terms.items()}
-        return {"discriminator": discriminator} | losses
+        return {"discriminator": discriminator} | {k: term.detach() for k, term in terms.items()}
 
     def discriminator_step(self, generated, real):
+        """A step on (5), weighted like (6); returns the loss without its weight."""
         logit = self.networks.discriminator(torch.cat([generated, real]), self.generator)
         loss = discriminator_loss(*logit.split([len(generated), len(real)]))
-        descend(self.discriminator_optimizer, self.options.generator_weight * loss)
+        descend(self.discriminator_optimizer, self.weights["generator"] * loss)
         return loss.detach()
 
     def target_step(self, labelled, pool, cache):
         """A step of the target classifier on labelled, generated and unlabelled rows."""
-        x_labelled, x_pool = self.labelled[labelled], self.unlabelled[pool]
         generated = self.generate(labelled, pool, cache)
-        rows = [x_labelled, generated, x_pool]
+        rows = [self.labelled[labelled], generated, self.unlabelled[pool]]
         g = in_parts(self.networks.target, torch.cat(rows)).split([len(part) for part in rows])
-        g_labelled, g_generated, g_pool = g
-        positive = positive_risk(g_labelled, g_generated, self.shares)
-        negative = negative_risk(g_pool, g_generated, self.shares)
+        positive, negative = pu_risks(*g, self.shares)
         descend(self.target_optimizer, pu_objective(positive, negative))
         return {"positive_risk": positive.detach(), "negative_risk": negative.detach()}
 
@@ -510,8 +496,6 @@ class VaePu(NetworkClassifier):
         What the decoder makes: features, or pixels in [0, 1].
     label_weight, generator_weight, target_weight : float
         Weights of the terms (4), of (5) and (6), and of (7).
-    label_model : classifier, optional
-        scikit-learn classifier for s(x); a ``LabelModel`` of the same schedule where None.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
     odds : float
@@ -529,8 +513,8 @@ class VaePu(NetworkClassifier):
         The trained networks.
     schedule_ : Schedule
         The schedule they were trained by.
-    label_model_ : classifier
-        The fitted label model.
+    label_model_ : LabelModel
+        The fitted label model, of the same schedule.
     prior_, label_frequency_ : float
         P(Y=1), given or estimated, and P(S=1 | Y=1) that follows from it.
     history_ : list of dict
@@ -550,27 +534,30 @@ class VaePu(NetworkClassifier):
     label_weight: float = 1.0
     generator_weight: float = 1.0
     target_weight: float = 10.0
-    label_model: BaseEstimator | None = None
 
     _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
         "prior": [SHARE, None],
         "label_frequency": [Interval(Real, 0, 1, closed="right"), None],
-        "epoch_scale": [Interval(Real, 0, None, closed="left")],
+        "epoch_scale": [NOT_NEGATIVE],
         "likelihood": [StrOptions({"gaussian", "bernoulli"})],
-        "label_weight": [Interval(Real, 0, None, closed="left")],
-        "generator_weight": [Interval(Real, 0, None, closed="left")],
-        "target_weight": [Interval(Real, 0, None, closed="left")],
-        "label_model": [HasMethods(["fit", "predict_proba"]), None],
+        "label_weight": [NOT_NEGATIVE],
+        "generator_weight": [NOT_NEGATIVE],
+        "target_weight": [NOT_NEGATIVE],
     }
 
     def _train(self, training, held, random_state):
-        self._fit_label_model(training, held, random_state)
         X, s = training
         if self.likelihood == "bernoulli" and (X.min() < 0 or X.max() > 1):
             raise ValueError(
                 f"likelihood is 'bernoulli' but X runs from {X.min()} to {X.max()}; scale the "
                 "features to [0, 1] or use likelihood='gaussian'"
             )
+        self.label_model_ = LabelModel(
+            schedule=self.schedule,
+            random_state=random_state.randint(2**31 - 1),
+            device=self.device,
+            verbose=self.verbose,
+        ).fit(X, s, validation=held[:2])
         prior = estimate_prior(X, s, random_state) if self.prior is None else self.prior
         self._keep_prior(prior, s.mean())
         if self.label_frequency is not None:
@@ -582,32 +569,22 @@ class VaePu(NetworkClassifier):
         trainer.train()
         self.history_ = trainer.history.rows
 
-    def _fit_label_model(self, training, held, random_state):
-        if self.label_model is not None:
-            self.label_model_ = clone(self.label_model).fit(*training)
-            return
-        seed = random_state.randint(2**31 - 1)
-        model = LabelModel(
-            schedule=self.schedule, random_state=seed, device=self.device, verbose=self.verbose
-        )
-        self.label_model_ = model.fit(*training, validation=held[:2])
-
     def _trainer(self, X, s, generator):
         return Trainer(self, *self._strata(X, s), generator)
 
     def _strata(self, X, s):
         """Labelled and unlabelled rows."""
-        return [to_tensor(X[s == status], self._device) for status in (1, 0)]
+        return self._tensors(X[s == 1], X[s == 0])
 
     def _shares(self):
         labelled = self.label_frequency_ * self.prior_
         return ClassShares(labelled, self.prior_ - labelled, 1 - labelled)
 
     def _y_proba(self, X):
-        return predict_in_batches(self.networks_.target, X, self._device)
+        return self._sigmoid(self.networks_.target, X)
 
     def _s_proba(self, X):
-        return np.asarray(self.label_model_.predict_proba(X)[:, 1], dtype=float)
+        return self.label_model_.predict_label_proba(X)
 
     def _new_network(self, name, generator):
         return VaePuNetworks(self.n_features_in_, self.schedule_, generator, self.likelihood)
@@ -633,7 +610,7 @@ class VaePu(NetworkClassifier):
             The latent that carries the label status.
         """
         check_is_fitted(self)
-        x, o = (to_tensor(a, self._device) for a in (self._rows(X), self._label_status(s)))
+        x, o = self._tensors(self._rows(X), self._label_status(s))
         h_y, h_o = self.networks_.encoder_y(x).mean, self.networks_.encoder_o(x, o).mean
         return h_y.cpu().numpy(), h_o.cpu().numpy()
 
@@ -663,6 +640,6 @@ class VaePu(NetworkClassifier):
         h_y, pool, pool_o = self.networks_.encode_all(*self._strata(self._rows(X), status))
         parts = [
             self.networks_.generate(h_y.rows(rows), pool, pool_o.rows, generator)
-            for rows in torch.arange(len(h_y.mean)).split(GENERATED_AT_ONCE)
+            for rows in torch.arange(len(h_y.mean), device=self._device).split(GENERATED_AT_ONCE)
         ]
         return torch.cat(parts).cpu().numpy()

@@ -33,7 +33,7 @@ from pu_utils.experiments import (
     rerunning,
 )
 from pu_utils.experiments.recorded import _cell_row
-from pu_utils.models import a3, fine_tuning, label_model, lbe, vae_pu
+from pu_utils.models import a3, lbe, networks
 from pu_utils.tables import published_datasets
 from tests.experiments.conftest import cheap_science
 
@@ -64,7 +64,7 @@ def no_predictions(monkeypatch):
     def undecided(network, X, device):
         return np.full((len(X), 2) if isinstance(network, lbe.Dense) else len(X), 0.5)
 
-    for module in (a3, fine_tuning, label_model, lbe, vae_pu):
+    for module in (a3, networks):
         monkeypatch.setattr(module, "predict_in_batches", undecided)
 
 
