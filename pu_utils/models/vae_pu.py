@@ -524,6 +524,19 @@ class VaePu(NetworkClassifier):
     diagnostics_ : dict
         Counts of rows, among them those whose estimate of s(x) exceeds that of y(x); such
         rows, if unlabelled, count as ``ytilde = 0``.
+
+    Examples
+    --------
+    One epoch of each phase, to see how it is asked; a real training takes minutes.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2)) + np.repeat([[0], [2]], 100, axis=0)
+    >>> s = np.repeat([0, 1], 100) * (rng.random(200) < 0.5)
+    >>> once = Schedule(pretraining_epochs=1, phase_epochs=(1, 1, 1, 1, 1), label_epochs=1)
+    >>> model = VaePu(prior=0.5, schedule=once, random_state=0).fit(X, s)
+    >>> bool(model.predict(X, s=s)[s == 1].all())  # a label proves the class
+    True
     """
 
     prior: float | None = None

@@ -1,5 +1,7 @@
 """What the training loops share: batches, devices, steps, history, divergence."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,7 @@ from pu_utils.models.networks import (
     TrainingDiverged,
     adam,
     descend,
+    dropout,
     in_parts,
     new_generator,
     predict_in_batches,
@@ -19,6 +22,7 @@ from pu_utils.models.networks import (
 )
 from pu_utils.models.vae_pu import (
     ClassShares,
+    Latent,
     count_steps,
     endless_cycle,
     epoch_batches,
@@ -68,6 +72,32 @@ def test_the_cycle_of_labelled_rows_never_ends(n_rows, size):
     passes = torch.cat(drawn).split(n_rows)
     assert all(sorted(rows.tolist()) == list(range(n_rows)) for rows in passes)
     assert len({tuple(rows.tolist()) for rows in passes}) > 1  # shuffled anew
+
+
+DRAWS = {
+    "epoch_batches": lambda g: torch.cat([torch.cat(rows) for rows in epoch_batches(5, 9, 3, g)]),
+    "exact_batches": lambda g: torch.cat(exact_batches(9, 4, g)),
+    "endless_cycle": lambda g: torch.cat(list(islice(endless_cycle(5, 3, g), 4))),
+    "shuffled": lambda g: torch.cat(shuffled(9, 4, g)),
+    "dropout": lambda g: dropout(torch.ones(9, device=g.device), 0.5, g),
+    "sample": lambda g: Latent(*torch.zeros(2, 9, 1, device=g.device)).sample(g),
+    "weights": lambda g: Dense(3, 4, g).weight,
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_random_numbers_come_from_the_generator_and_its_device(draw):
+    """One seed, one result, on the generator's device, whatever torch's own state and device."""
+    before = torch.get_rng_state()
+    with torch.device("meta"):  # which holds no numbers
+        first, again, other = (
+            DRAWS[draw](torch.Generator("cpu").manual_seed(seed)) for seed in (0, 0, 1)
+        )
+    assert first.device.type == "cpu" and torch.equal(first, again)
+    assert not torch.equal(first, other)
+    assert torch.equal(torch.get_rng_state(), before)
+    if draw in ("epoch_batches", "exact_batches", "endless_cycle", "shuffled"):
+        assert first.dtype == torch.long
 
 
 @pytest.mark.parametrize(
