@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 BROWSER_READY := .venv/browser-ready
+MUTANTS_READY := .venv/mutants-ready
 BOOK := $(BIN)/jupyter-book build . --quiet
 # two workers on two cores: more threads would fight
 test: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book test rerun serve lint bench browser clean
+.PHONY: help book test rerun serve lint bench browser mutants clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-9s %s\n", $$1, $$2}' Makefile
@@ -40,14 +41,22 @@ bench: $(READY)  ## timings, as ratios within one run
 browser: book $(BROWSER_READY)  ## look at every page in headless Chromium (must be installed)
 	$(BIN)/pytest -n 2 -m browser tests/browser
 
+mutants: $(MUTANTS_READY)  ## which small changes of the algebra and the models no test notices (hours)
+	OMP_NUM_THREADS=1 $(BIN)/mutmut run
+	$(BIN)/mutmut results
+
 clean:  ## remove the environment and everything built
-	rm -rf .venv _build .pytest_cache .hypothesis .ruff_cache .coverage
+	rm -rf .venv _build mutants .pytest_cache .hypothesis .ruff_cache .coverage
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 10) <= v <= (3, 12) or sys.exit("Python 3.10, 3.11 or 3.12 is needed, this is %d.%d: name one with make PYTHON=python3.11" % v)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[torch,book,test,cluster]'
 	@touch $(READY)
+
+$(MUTANTS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[mutants]'
+	@touch $(MUTANTS_READY)
 
 $(BROWSER_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser]'

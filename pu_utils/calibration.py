@@ -1,14 +1,15 @@
 """Whether an estimated y(x) means what it says, and making it so with the help of the truth."""
 
 import numpy as np
+from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, cross_val_predict
 
 BINS = 10
 
 
 def reliability(positive, y, bins=BINS):
-    """Mean estimate and share of positives in bins of equally many rows, ordered by y.
+    """Mean estimate and share of positives in bins between quantiles of y.
 
     Parameters
     ----------
@@ -17,7 +18,7 @@ def reliability(positive, y, bins=BINS):
     y : array of shape (n,)
         Estimates of P(Y=1 | x).
     bins : int
-        How many; at most n.
+        How many; fewer are returned where ties leave some of them empty.
 
     Returns
     -------
@@ -29,9 +30,8 @@ def reliability(positive, y, bins=BINS):
     >>> estimated.round(2).tolist(), observed.tolist()
     ([0.2, 0.7], [0.0, 1.0])
     """
-    positive, y = np.asarray(positive, dtype=float), np.asarray(y, dtype=float)
-    parts = np.array_split(np.argsort(y, kind="stable"), bins)
-    return np.array([y[p].mean() for p in parts]), np.array([positive[p].mean() for p in parts])
+    observed, estimated = calibration_curve(positive, y, n_bins=bins, strategy="quantile")
+    return estimated, observed
 
 
 def calibration_error(positive, y, bins=BINS):
@@ -65,9 +65,7 @@ def calibrate(positive, y, folds=5, seed=0):
     -------
     array of shape (n,)
     """
+    isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    cross_fitting = KFold(folds, shuffle=True, random_state=seed)
     positive, y = np.asarray(positive, dtype=float), np.asarray(y, dtype=float)
-    calibrated = np.empty(len(y))
-    for others, fold in KFold(folds, shuffle=True, random_state=seed).split(y):
-        isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        calibrated[fold] = isotonic.fit(y[others], positive[others]).predict(y[fold])
-    return calibrated
+    return cross_val_predict(isotonic, y, positive, cv=cross_fitting)

@@ -73,6 +73,19 @@ def test_lower_bound_is_attained_without_mass_between_the_thresholds():
     assert risk.total == pytest.approx(risk.lower)
 
 
+def test_parts_and_bound_at_and_below_one_half():
+    """At y = 1/2 the x-only rule says 0: its loss is a label's; the lower bound counts y < 1/2."""
+    tie = excess_risk([0.5], [0.25])
+    assert (tie.label_part, tie.threshold_part, tie.lower) == (0.25, 0, 0)
+    below = excess_risk([0.4], [0.25])
+    assert (below.label_part, below.threshold_part, below.lower) == (0.25, 0, 0.25)
+
+
+def test_points_without_mass_do_not_count():
+    """A weight of 0 is a weight."""
+    assert excess_risk([0.3, 0.9], [0.1, 0.2], [1.0, 0.0]) == excess_risk([0.3], [0.1])
+
+
 def test_sample_is_an_average():
     """Without weights every row counts alike."""
     y, s = np.array([0.2, 0.6, 0.9]), np.array([0.1, 0.5, 0.3])

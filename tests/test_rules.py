@@ -198,6 +198,23 @@ def test_symbolic_rules_are_inequalities():
     assert odds_ratio(s) == 1 - s
 
 
+def test_label_status_and_odds_may_be_symbols():
+    """Of the label status and of the odds nothing need be known but their names."""
+    y, s, label, t = sympy.symbols("y s l t")
+    posterior = augmented_posterior(y, s, label)
+    assert posterior.subs(label, 1) == 1
+    assert posterior.subs(label, 0) == (y - s) / (1 - s)
+    assert augmented_threshold(s, t) == (t + s) / (1 + t)
+
+
+def test_each_row_has_its_own_label_status():
+    """Posterior and rule take one label status per row, or one for all."""
+    y, s = [0.8, 0.8, 0.6], [0.4, 0.4, 0.4]
+    np.testing.assert_allclose(augmented_posterior(y, s, [0, 1, 0]), [2 / 3, 1, 1 / 3])
+    assert augmented_rule(y, s, [0, 1, 0]).tolist() == [True, True, False]
+    assert augmented_rule(y, s, 1).all()
+
+
 def test_sympy_numbers_stay_exact_and_are_checked():
     """Sympy numbers give sympy numbers, and the same errors as floats."""
     half, quarter = sympy.Rational(1, 2), sympy.Rational(1, 4)
@@ -228,8 +245,10 @@ def test_float32_and_lists_are_accepted():
         (lambda: label_posterior(np.ones(3), np.ones(2)), r"y has \(3,\), e has \(2,\).*scalar"),
         (lambda: naive_rule(np.ones(3), [0, 1]), r"labelled has \(2,\), y has \(3,\)"),
         (lambda: naive_rule(0.5, 2), "labelled holds 2.*must be 1"),
+        (lambda: naive_rule([0.5, 0.5], [0, 3]), "labelled holds 3"),
         (lambda: augmented_threshold(0.5, odds=0), "odds is 0.*positive"),
         (lambda: augmented_threshold(0.5, odds=np.nan), "odds is nan"),
+        (lambda: augmented_threshold(0.5, odds=np.inf), "odds is inf"),
         (lambda: augmented_rule(0.5, 0.2, odds=[1, 2]), "one positive, finite number"),
     ],
 )

@@ -2,25 +2,20 @@
 
 from pu_utils.models.a3 import A3
 from pu_utils.models.base import PUClassifier
-from pu_utils.models.bayes import VaePuBayes
-from pu_utils.models.label_model import LabelModel
+from pu_utils.models.fine_tuning import VaePuBayes, VaePuOcc
 from pu_utils.models.lbe import Lbe
-from pu_utils.models.occ import VaePuOcc
-from pu_utils.models.prior import estimate_prior
-from pu_utils.models.simple import AllNegative, Augmented, ElkanNoto, Prophet
-from pu_utils.models.training import TrainingDiverged
+from pu_utils.models.networks import LabelModel, TrainingDiverged
+from pu_utils.models.simple import Augmented, ElkanNoto, estimate_prior
 from pu_utils.models.vae_pu import VaePu
 from pu_utils.schedules import Schedule, paper_settings
 
 __all__ = [
     "A3",
-    "AllNegative",
     "Augmented",
     "ElkanNoto",
     "LabelModel",
     "Lbe",
     "PUClassifier",
-    "Prophet",
     "Schedule",
     "TrainingDiverged",
     "VaePu",

@@ -14,10 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
 from torch.nn import functional as F
 
-from pu_utils.models.networks import Dense, binary_cross_entropy, dropout
-from pu_utils.models.training import (
+from pu_utils.models.base import estimator
+from pu_utils.models.networks import (
+    Dense,
     adam,
+    binary_cross_entropy,
     descend,
+    dropout,
     new_generator,
     predict_in_batches,
     resolve_device,
@@ -48,6 +51,7 @@ class ActivationAutoencoder(nn.Module):
         return self.out(x), torch.cat(activations, dim=1)
 
 
+@estimator
 class A3(BaseEstimator):
     """One-class model: an alarm network on the activations of an autoencoder.
 
@@ -72,32 +76,15 @@ class A3(BaseEstimator):
     ----------
     autoencoder_, alarm_ : torch.nn.Module
         The two networks.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).random((64, 2))
-    >>> A3(hidden=(8, 4), epochs=1, random_state=0).fit(X).score_samples(X).shape
-    (64,)
     """
 
-    def __init__(
-        self,
-        *,
-        hidden=(1000, 500, 200, 75),
-        epochs=10,
-        batch_size=256,
-        learning_rate=1e-3,
-        alarm_learning_rate=1e-5,
-        random_state=None,
-        device="auto",
-    ):
-        self.hidden = hidden
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.alarm_learning_rate = alarm_learning_rate
-        self.random_state = random_state
-        self.device = device
+    hidden: tuple = (1000, 500, 200, 75)
+    epochs: int = 10
+    batch_size: int = 256
+    learning_rate: float = 1e-3
+    alarm_learning_rate: float = 1e-5
+    random_state: int | np.random.RandomState | None = None
+    device: str = "auto"
 
     def fit(self, X, y=None):
         """Fit to rows ``X``; ``y`` is not used.
@@ -135,28 +122,31 @@ class A3(BaseEstimator):
         return (X - self.minimum_) / self.span_
 
     def _fit_autoencoder(self, x, generator):
+        def loss(x):
+            logits, _ = self.autoencoder_(x, generator)
+            return F.binary_cross_entropy_with_logits(logits, x)
+
         self.autoencoder_ = ActivationAutoencoder(self.n_features_in_, self.hidden, generator)
-        optimizer = adam([self.autoencoder_], self.learning_rate)
-        for _ in range(self.epochs):
-            for rows in shuffled(len(x), self.batch_size, generator):
-                logits, _ = self.autoencoder_(x[rows], generator)
-                descend(optimizer, F.binary_cross_entropy_with_logits(logits, x[rows]))
+        self._descend(self.autoencoder_, self.learning_rate, loss, x, generator)
 
     def _fit_alarm(self, x, generator):
-        n_activations = 2 * sum(self.hidden) - self.hidden[-1]
-        sizes = (n_activations, *self.hidden)
+        def loss(x):
+            noise = torch.randn(x.shape, generator=generator, device=x.device)
+            on_data, on_noise = self._alarm(torch.cat([x, NOISE_MEAN + noise])).chunk(2)
+            return binary_cross_entropy(on_data, 0) + binary_cross_entropy(on_noise, 1)
+
+        sizes = (2 * sum(self.hidden) - self.hidden[-1], *self.hidden)
         layers = []
         for pair in itertools.pairwise(sizes):
             layers += [Dense(*pair, generator), nn.ReLU(inplace=True)]
         self.alarm_ = nn.Sequential(*layers, Dense(sizes[-1], 1, generator))
-        optimizer = adam([self.alarm_], self.alarm_learning_rate)
+        self._descend(self.alarm_, self.alarm_learning_rate, loss, x, generator)
+
+    def _descend(self, network, learning_rate, loss, x, generator):
+        optimizer = adam([network], learning_rate)
         for _ in range(self.epochs):
             for rows in shuffled(len(x), self.batch_size, generator):
-                noise = torch.randn(x[rows].shape, generator=generator, device=x.device)
-                alarm = self._alarm(torch.cat([x[rows], NOISE_MEAN + noise]))
-                on_data, on_noise = alarm.chunk(2)
-                loss = binary_cross_entropy(on_data, 0) + binary_cross_entropy(on_noise, 1)
-                descend(optimizer, loss)
+                descend(optimizer, loss(x[rows]))
 
     def _alarm(self, x):
         """Logit of the alarm; the autoencoder is done learning."""

@@ -1,35 +1,38 @@
-"""Fine-tuning VAE-PU on unlabelled rows taken for positives: what VP-B, VP-IF and VP-A3 share."""
+"""VAE-PU-Bayes and VAE-PU+OCC: VAE-PU fine-tuned on unlabelled rows taken for positives.
+
+The two differ in how they select these rows: by the augmented rule (the paper's VP-B), or by a
+one-class model of generated rows (VP-IF and VP-A3; Mielniczuk and Wawrzeńczyk, *One-class
+classification approach to variational learning from biased positive unlabelled data*, ECAI 2023).
+"""
 
 import copy
+import math
+from dataclasses import field
+from typing import ClassVar
 
 import numpy as np
 import torch
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import f1_score
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from pu_utils.models.networks import Classifier
-from pu_utils.models.training import (
+from pu_utils import rules
+from pu_utils.models.a3 import A3
+from pu_utils.models.base import SHARE, estimator
+from pu_utils.models.networks import (
+    Classifier,
     History,
     NetworkClassifier,
     adam,
     in_parts,
-    predict_in_batches,
-    resolve_device,
-    to_tensor,
     train_while_improving,
 )
-from pu_utils.models.vae_pu import (
-    WEIGHT_DECAY,
-    VaePu,
-    negative_risk,
-    positive_risk,
-    pu_objective,
-)
-
-STOPPING = ("pu_risk", "oracle")
+from pu_utils.models.vae_pu import WEIGHT_DECAY, VaePu, pu_objective, pu_risks
+from pu_utils.schedules import Schedule
 
 
 def highest(scores, n):
@@ -43,6 +46,26 @@ def highest(scores, n):
     return np.sort(np.argsort(-scores, kind="stable")[:n])
 
 
+def conformal_p_values(calibration, scores):
+    """Conformal p-value of each score: (1 + calibration scores <= it) / (1 + their number).
+
+    Examples
+    --------
+    >>> conformal_p_values(np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0, 5.0])).tolist()
+    [0.25, 0.75, 1.0]
+    """
+    not_above = np.searchsorted(np.sort(calibration), scores, side="right")
+    return (1 + not_above) / (1 + len(calibration))
+
+
+def risks(target, labelled, unlabelled, chosen, shares):
+    """Positive and negative risk with ``unlabelled[chosen]`` for the unlabelled positives."""
+    g = in_parts(target, torch.cat([labelled, unlabelled]))
+    g_labelled, g_unlabelled = g.split([len(labelled), len(unlabelled)])
+    return pu_risks(g_labelled, g_unlabelled[chosen], g_unlabelled, shares)
+
+
+@estimator
 class FineTunedVaePu(NetworkClassifier):
     """A VAE-PU whose target classifier goes on to learn from selected unlabelled rows.
 
@@ -50,71 +73,30 @@ class FineTunedVaePu(NetworkClassifier):
     a function from rows to scores.
     """
 
-    def __init__(
-        self,
-        base=None,
-        *,
-        prior=None,
-        schedule="paper",
-        stopping="pu_risk",
-        validation_fraction=0.15,
-        odds=1.0,
-        random_state=None,
-        device="auto",
-        verbose=False,
-    ):
-        self.base = base
-        self.prior = prior
-        self.schedule = schedule
-        self.stopping = stopping
-        self.validation_fraction = validation_fraction
-        self.odds = odds
-        self.random_state = random_state
-        self.device = device
-        self.verbose = verbose
+    base: VaePu | FrozenEstimator | None = field(default=None, kw_only=False)
+    prior: float | None = None
+    schedule: str | Schedule = "paper"
+    stopping: str = "pu_risk"
 
-    def fit(self, X, s, *, validation=None):
-        """Fit to rows ``X`` and their label status ``s``.
+    _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
+        "prior": [SHARE, None],
+        "stopping": [StrOptions({"pu_risk", "oracle"})],
+    }
 
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows; those of ``base`` where a fitted one is given.
-        s : array of shape (n,)
-            1 where labelled, 0 elsewhere.
-        validation : tuple (X, s) or (X, s, y), optional
-            Rows to stop by; held out of ``X`` where not given. The true classes ``y`` are used
-            by ``stopping="oracle"`` alone.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        X, s = self._training_rows(X, s)
-        random_state = self._random_state()
-        training, held = self._validation_rows(X, s, validation, random_state)
-        if validation is not None and len(np.unique(held[1])) < 2:
+    def _train(self, training, held, random_state):
+        if len(np.unique(held[1])) < 2:
             raise ValueError(
                 "validation holds one label status only; give labelled and unlabelled rows, or "
                 "leave validation out, and rows of both are held out of X"
             )
-        self._check_stopping(held)
-        self.base_ = self._fitted_base(training, held, random_state)
-        self.prior_, self.label_frequency_ = self.base_.prior_, self.base_.label_frequency_
-        score = self._selector(*training, random_state)
-        self._fine_tune(training, held, score)
-        self._diagnose(X, s)
-        return self
-
-    def _check_stopping(self, held):
-        if self.stopping not in STOPPING:
-            raise ValueError(f"stopping is {self.stopping!r}; give one of {STOPPING}")
         if self.stopping == "oracle" and len(held) < 3:
             raise ValueError(
                 "stopping is 'oracle' but validation holds no true classes; give "
                 "fit(..., validation=(X, s, y)), or stop by 'pu_risk', which needs none"
             )
+        self.base_ = self._fitted_base(training, held, random_state)
+        self.prior_, self.label_frequency_ = self.base_.prior_, self.base_.label_frequency_
+        self._fine_tune(training, held, self._selector(*training, random_state))
 
     def _fitted_base(self, training, held, random_state):
         """The given base where it is fitted, else one trained here."""
@@ -132,8 +114,8 @@ class FineTunedVaePu(NetworkClassifier):
         try:
             check_is_fitted(base)
         except NotFittedError:
-            X, s = training[0], self.classes_[training[1]]
-            base = clone(base).fit(X, s, validation=(held[0], self.classes_[held[1]]))
+            (X, s), (X_held, s_held) = ((X, self.classes_[s]) for X, s, *_ in (training, held))
+            base = clone(base).fit(X, s, validation=(X_held, s_held))
         if base.n_features_in_ != self.n_features_in_:
             raise ValueError(
                 f"base was fitted to {base.n_features_in_} features and X has "
@@ -143,64 +125,190 @@ class FineTunedVaePu(NetworkClassifier):
 
     def _fine_tune(self, training, held, score):
         """Steps on the PU risk with selected rows; keeps the best by the stopping criterion."""
-        device, shares = resolve_device(self.device), self.base_._shares()
-        scores, held_scores = (score(X[s == 0]) for X, s, *_ in (training, held))
-        parts = self._parts(*training, scores, device)
-        held_parts = self._parts(*held[:2], held_scores, device)
-        target = copy.deepcopy(self.base_.networks_.target).to(device)
-        schedule, history = self.base_.schedule_, History(self.verbose)
+        shares, schedule = self.base_._shares(), self.base_.schedule_
+        target = copy.deepcopy(self.base_.networks_.target).to(self._device)
         rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
+        X, s = training
+        self.unlabelled_rows_ = self.training_rows_[s == 0]
+        self.selection_scores_ = score(X[s == 0])
+        parts = self._strata(X, s, self.selection_scores_)
+        held_parts = self._strata(*held[:2], score(held[0][held[1] == 0]))
+
+        def criterion():
+            if self.stopping == "oracle":
+                decision = self._sigmoid(target, held[0]) > 0.5
+                return torch.tensor(1 - f1_score(held[2], decision), device=self._device)
+            positive, negative = risks(target, *held_parts, shares)
+            return positive + negative.clamp(min=0)
+
+        history = History(self.verbose)
         train_while_improving(
             target,
             adam([target], rate, WEIGHT_DECAY),
             lambda: ["all rows"],  # one full batch
             lambda _: pu_objective(*risks(target, *parts, shares)),
-            lambda: self._criterion(target, held, held_parts),
+            criterion,
             history,
             ("fine-tuning", schedule.fine_tuning_steps, schedule.fine_tuning_steps),
         )
         self.target_, self.history_ = target, self.base_.history_ + history.rows
-        self.unlabelled_rows_ = self.training_rows_[training[1] == 0]
-        self.selection_scores_ = scores
         self.selected_ = self.unlabelled_rows_[parts[2].cpu().numpy()]
 
-    def _parts(self, X, s, scores, device):
+    def _strata(self, X, s, scores):
         """Labelled rows, unlabelled rows, and which of the latter are taken for positives."""
-        unlabelled = X[s == 0]
+        labelled, unlabelled = self.base_._strata(X, s)
         shares = self.base_._shares()
         n_chosen = round(len(unlabelled) * shares.unlabelled_positive / shares.unlabelled)
-        chosen = highest(scores, max(1, n_chosen))
-        return (
-            to_tensor(X[s == 1], device),
-            to_tensor(unlabelled, device),
-            torch.as_tensor(chosen, device=device),
-        )
+        chosen = torch.as_tensor(highest(scores, max(1, n_chosen)), device=self._device)
+        return labelled, unlabelled, chosen
 
-    def _criterion(self, target, held, parts):
-        """What stopping minimises on the validation part."""
-        if self.stopping == "pu_risk":
-            positive, negative = risks(target, *parts, self.base_._shares())
-            return positive + negative.clamp(min=0)
-        decision = predict_in_batches(target, held[0], resolve_device(self.device)) > 0.5
-        return torch.tensor(1 - f1_score(held[2], decision))
+    def _y_proba(self, X):
+        return self._sigmoid(self.target_, X)
 
-    def _class_posterior(self, X):
-        return predict_in_batches(self.target_, X, resolve_device(self.device))
-
-    def _label_posterior(self, X):
-        return self.base_._label_posterior(X)
+    def _s_proba(self, X):
+        return self.base_._s_proba(X)
 
     def _new_network(self, name, generator):
-        return Classifier(self.n_features_in_, self.base_.schedule_.target_hidden, generator)
+        hidden = self.base_.schedule_.target_hidden
+        return Classifier((self.n_features_in_, *hidden, 1), generator)
 
 
-def risks(target, labelled, unlabelled, chosen, shares):
-    """Positive and negative risk with ``unlabelled[chosen]`` for the unlabelled positives."""
-    g_labelled, g_unlabelled = in_parts(target, torch.cat([labelled, unlabelled])).split(
-        [len(labelled), len(unlabelled)]
-    )
-    g_chosen = g_unlabelled[chosen]
-    return (
-        positive_risk(g_labelled, g_chosen, shares),
-        negative_risk(g_unlabelled, g_chosen, shares),
-    )
+@estimator
+class VaePuBayes(FineTunedVaePu):
+    """VAE-PU-Bayes: the paper's VP-B and, asked with ``s``, VP-B+S.
+
+    The unlabelled rows with the highest odds ``(y - s) / (1 - y)`` of class 1, by VAE-PU's y(x) and
+    the label model's s(x), stand in for the unlabelled positives (Section 4 of the paper); there
+    are ``n_U pi_PU / P(S=0)`` of them. Up to ``Schedule.fine_tuning_steps`` full-batch steps follow
+    on the PU risk, and the best by ``stopping`` is kept.
+
+    Parameters
+    ----------
+    base : VaePu, optional
+        Trained where it is not fitted; where it is, it is shared, not changed, and ``fit`` wants
+        the rows it was fitted to. (``clone`` forgets a fit: wrap a fitted base in scikit-learn's
+        ``FrozenEstimator`` to carry it through ``GridSearchCV``.)
+    prior, schedule
+        Those of the ``VaePu`` that is trained where ``base`` is None.
+    stopping : {"pu_risk", "oracle"}
+        Criterion on the validation part: the PU risk, which needs no Y, or F1 against the true
+        Y, as in the paper's program, which exists only to compare with the published tables.
+    validation_fraction : float
+        Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    odds : float
+        What the odds of class 1 must exceed for class 1 to be predicted.
+    random_state : int, RandomState or None
+        Source of all random numbers.
+    device : str
+        "auto" or a device of torch.
+    verbose : bool
+        Whether to show progress.
+
+    Attributes
+    ----------
+    base_ : VaePu
+        The fitted VAE-PU; its own target classifier is the one before fine-tuning.
+    target_ : torch.nn.Module
+        The target classifier after fine-tuning; it gives logits.
+    unlabelled_rows_, selection_scores_ : arrays
+        Which rows of ``X`` were unlabelled training rows, and the score of each.
+    selected_ : array of int
+        Which rows of ``X`` were taken for positives.
+    prior_, label_frequency_, history_, training_rows_, diagnostics_
+        As in ``VaePu``.
+
+    Examples
+    --------
+    One epoch of each phase, to see how it is asked; a real training takes minutes.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2)) + np.repeat([[0], [2]], 100, axis=0)
+    >>> s = np.repeat([0, 1], 100) * (rng.random(200) < 0.5)
+    >>> once = Schedule(pretraining_epochs=1, phase_epochs=(1, 1, 1, 1, 1), label_epochs=1)
+    >>> base = VaePu(prior=0.5, schedule=once, random_state=0).fit(X, s)
+    >>> model = VaePuBayes(base, random_state=0).fit(X, s)
+    >>> bool((s[model.selected_] == 0).all())  # of the unlabelled rows, the likely positives
+    True
+    """
+
+    def _selector(self, X, s, random_state):
+        def augmented_odds(rows):
+            y_proba = self.base_._y_proba(rows)
+            return rules.augmented_odds(y_proba, np.minimum(self.base_._s_proba(rows), y_proba))
+
+        return augmented_odds
+
+
+@estimator
+class VaePuOcc(FineTunedVaePu):
+    """VAE-PU+OCC: the paper's VP-IF and VP-A3 and, asked with ``s``, their +S.
+
+    At least as many unlabelled positives as there are rows are generated; one half of them trains
+    a one-class model, the other calibrates it. The unlabelled rows with the highest conformal
+    p-values stand in for the unlabelled positives, as many as in ``VaePuBayes``.
+
+    Parameters
+    ----------
+    base : VaePu, optional
+        Trained where it is not fitted; where it is, it is shared, not changed, and ``fit`` wants
+        the rows it was fitted to. (``clone`` forgets a fit: wrap a fitted base in scikit-learn's
+        ``FrozenEstimator`` to carry it through ``GridSearchCV``.)
+    detector : {"isolation_forest", "a3"} or scikit-learn outlier detector
+        The one-class model.
+    prior, schedule
+        Those of the ``VaePu`` that is trained where ``base`` is None.
+    stopping : {"pu_risk", "oracle"}
+        Criterion on the validation part: the PU risk, which needs no Y, or F1 against the true
+        Y, as in the paper's program, which exists only to compare with the published tables.
+    validation_fraction : float
+        Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    odds : float
+        What the odds of class 1 must exceed for class 1 to be predicted.
+    random_state : int, RandomState or None
+        Source of all random numbers.
+    device : str
+        "auto" or a device of torch.
+    verbose : bool
+        Whether to show progress.
+
+    Attributes
+    ----------
+    detector_ : outlier detector
+        The fitted one-class model (not saved by ``save``: predictions do not need it).
+    base_, target_, unlabelled_rows_, selection_scores_, selected_
+        As in ``VaePuBayes``; the scores are p-values.
+    prior_, label_frequency_, history_, training_rows_, diagnostics_
+        As in ``VaePu``.
+    """
+
+    detector: str | BaseEstimator = "isolation_forest"
+
+    _not_stored = ("detector_",)
+
+    def _selector(self, X, s, random_state):
+        generated = self._generate(X, s, random_state)
+        half = len(generated) // 2
+        self.detector_ = self._new_detector(random_state).fit(generated[:half])
+        calibration = self.detector_.score_samples(generated[half:])
+        return lambda rows: conformal_p_values(calibration, self.detector_.score_samples(rows))
+
+    def _generate(self, X, s, random_state):
+        """At least as many artificial unlabelled positives as ``X`` has rows, or the schedule's."""
+        status, n_rows = self.classes_[s], self.base_.schedule_.generated_rows
+        times = math.ceil(min(len(X), n_rows or len(X)) / s.sum())
+        parts = [self.base_.generate(X, status, random_state) for _ in range(times)]
+        return random_state.permutation(np.concatenate(parts))[:n_rows]
+
+    def _new_detector(self, random_state):
+        seed = random_state.randint(2**31 - 1)
+        if self.detector == "isolation_forest":
+            return IsolationForest(random_state=seed)
+        if self.detector == "a3":
+            return A3(random_state=seed, device=self.device)
+        if not hasattr(self.detector, "score_samples"):
+            raise ValueError(
+                f"detector is {self.detector!r}; give 'isolation_forest', 'a3' or a scikit-learn "
+                "outlier detector with score_samples (LocalOutlierFactor needs novelty=True)"
+            )
+        return clone(self.detector)

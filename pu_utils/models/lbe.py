@@ -15,20 +15,20 @@ longer depends on the class: what the released program calls e estimates s.
 """
 
 import copy
+from typing import ClassVar
 
 import torch
 from sklearn.linear_model import LogisticRegression
 from torch.nn import functional as F
 
 from pu_utils import rules
-from pu_utils.models.networks import Dense
-from pu_utils.models.training import (
+from pu_utils.models.base import COUNT, POSITIVE, estimator
+from pu_utils.models.networks import (
+    Dense,
     History,
     NetworkClassifier,
     adam,
     new_generator,
-    predict_in_batches,
-    resolve_device,
     shuffled,
     to_tensor,
     train_while_improving,
@@ -54,10 +54,11 @@ def released_loss(logits, s, responsibility):
 
 def observed_loss(logits, s):
     """Minus the observed log-likelihood per row, ``S log(y e) + (1 - S) log(1 - y e)``."""
-    label_posterior = torch.sigmoid(logits).prod(1).clamp(1e-7, 1 - 1e-7)
-    return F.binary_cross_entropy(label_posterior, s)
+    s_proba = torch.sigmoid(logits).prod(1).clamp(1e-7, 1 - 1e-7)
+    return F.binary_cross_entropy(s_proba, s)
 
 
+@estimator
 class Lbe(NetworkClassifier):
     """LBE, the paper's LBE and, asked with ``s``, LBE+S.
 
@@ -99,133 +100,81 @@ class Lbe(NetworkClassifier):
         Which rows of ``X`` it was trained on; the others were held out.
     diagnostics_ : dict
         Counts of rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(400, 2))
-    >>> s = ((X[:, 0] > 0) & (rng.random(400) < 0.5)).astype(int)
-    >>> Lbe(max_rounds=2, random_state=0).fit(X, s).predict(X, s=s).shape
-    (400,)
     """
 
-    def __init__(
-        self,
-        *,
-        released=False,
-        max_rounds=50,
-        max_epochs=100,
-        patience=5,
-        learning_rate=1e-3,
-        batch_size=64,
-        validation_fraction=0.15,
-        odds=1.0,
-        random_state=None,
-        device="auto",
-        verbose=False,
-    ):
-        self.released = released
-        self.max_rounds = max_rounds
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.odds = odds
-        self.random_state = random_state
-        self.device = device
-        self.verbose = verbose
+    released: bool = False
+    max_rounds: int = 50
+    max_epochs: int = 100
+    patience: int = 5
+    learning_rate: float = 1e-3
+    batch_size: int = 64
 
-    def fit(self, X, s, *, validation=None):
-        """Fit to rows ``X`` and their label status ``s``.
+    _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
+        "released": ["boolean"],
+        "max_rounds": [COUNT],
+        "max_epochs": [COUNT],
+        "patience": [COUNT],
+        "learning_rate": [POSITIVE],
+        "batch_size": [COUNT],
+    }
 
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows.
-        s : array of shape (n,)
-            1 where labelled, 0 elsewhere.
-        validation : tuple (X, s), optional
-            Rows to stop by; held out of ``X`` where not given.
-
-        Returns
-        -------
-        Lbe
-            Itself.
-        """
-        X, s = self._training_rows(X, s)
-        random_state = self._random_state()
-        training, held = self._validation_rows(X, s, validation, random_state)
-        device = resolve_device(self.device)
-        generator = new_generator(random_state, device)
+    def _train(self, training, held, random_state):
+        generator, history = new_generator(random_state, self._device), History(self.verbose)
         self.network_ = self._new_network("network_", generator)
         self._start(*training)
-        rows = [to_tensor(array, device) for array in (*training, *held[:2])]
-        self._expect_and_maximise(*rows, generator)
-        self._diagnose(X, s)
-        return self
-
-    @torch.no_grad()
-    def _start(self, X, s):
-        """y(x) at the logistic regression of S, e(x) at 1/2."""
-        start = LogisticRegression(max_iter=1000).fit(X, s)
-        for parameter, value in (
-            (self.network_.weight, start.coef_[0]),
-            (self.network_.bias, start.intercept_[0]),
-        ):
-            parameter.zero_()
-            parameter[0] = torch.as_tensor(value)
-
-    def _expect_and_maximise(self, x, s, x_held, s_held, generator):
-        history, best = History(self.verbose), torch.inf
+        x, s, x_held, s_held = self._tensors(*training, *held[:2])
+        best = torch.inf
         for em_round in range(1 if self.released else self.max_rounds):
             before = copy.deepcopy(self.network_.state_dict())
-            self._maximise(em_round, x, s, x_held, s_held, generator, history)
-            observed = observed_loss(self._logits(x_held), s_held).item()
+            self._maximise(f"EM round {em_round}", (x, s), (x_held, s_held), generator, history)
+            with torch.no_grad():
+                observed = observed_loss(self.network_(x_held), s_held).item()
             if observed >= best:
                 self.network_.load_state_dict(before)
                 break
             best = observed
         self.history_ = history.rows
 
-    def _maximise(self, em_round, x, s, x_held, s_held, generator, history):
+    @torch.no_grad()
+    def _start(self, X, s):
+        """y(x) at the logistic regression of S, e(x) at 1/2."""
+        start, network = LogisticRegression(max_iter=1000).fit(X, s), self.network_
+        network.weight.zero_()  # the bias is 0 already
+        network.weight[:1], network.bias[:1] = self._tensors(start.coef_, start.intercept_)
+
+    def _maximise(self, phase, training, held, generator, history):
         """The E-step, then an M-step that ends at its best epoch on the validation part."""
         loss = released_loss if self.released else expected_loss
-        target, target_held = self._responsibility(x, s), self._responsibility(x_held, s_held)
+        (x, s), (x_held, s_held) = training, held
+        responsibility, responsibility_held = (self._responsibility(*p) for p in (training, held))
         train_while_improving(
             self.network_,
             adam([self.network_], self.learning_rate),
             lambda: shuffled(len(x), self.batch_size, generator),
-            lambda rows: loss(self.network_(x[rows]), s[rows], target[rows]),
-            lambda: loss(self.network_(x_held), s_held, target_held),
+            lambda rows: loss(self.network_(x[rows]), s[rows], responsibility[rows]),
+            lambda: loss(self.network_(x_held), s_held, responsibility_held),
             history,
-            (f"EM round {em_round}", self.max_epochs, self.patience),
+            (phase, self.max_epochs, self.patience),
         )
 
     @torch.no_grad()
-    def _logits(self, x):
-        return self.network_(x)
-
     def _responsibility(self, x, s):
         """(1), the augmented posterior of every row."""
-        y, e = torch.sigmoid(self._logits(x)).cpu().double().numpy().T
-        labelled = s.cpu().numpy().astype(int)
-        posterior = rules.augmented_posterior(y, rules.label_posterior(y, e), labelled)
+        y_proba, e = torch.sigmoid(self.network_(x)).cpu().double().numpy().T
+        s_proba = rules.label_posterior(y_proba, e)
+        posterior = rules.augmented_posterior(y_proba, s_proba, s.cpu().numpy().astype(int))
         return to_tensor(posterior, x.device)
 
     def predict_propensity(self, X):
         """The model's e(x), one value per row of ``X``."""
         return rules.propensity(self.predict_proba(X)[:, 1], self.predict_label_proba(X))
 
-    def _class_posterior(self, X):
-        return self._sigmoid(X, 0)
+    def _y_proba(self, X):
+        return self._sigmoid(self.network_, X)[:, 0]
 
-    def _label_posterior(self, X):
-        return rules.label_posterior(self._sigmoid(X, 0), self._sigmoid(X, 1))
-
-    def _sigmoid(self, X, column):
-        return predict_in_batches(self.network_, X, resolve_device(self.device))[:, column]
+    def _s_proba(self, X):
+        y_proba, e = self._sigmoid(self.network_, X).T
+        return rules.label_posterior(y_proba, e)
 
     def _new_network(self, name, generator):
         return Dense(self.n_features_in_, 2, generator)

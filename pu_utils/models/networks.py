@@ -1,20 +1,34 @@
-"""The networks of VAE-PU and the label model, from the smallest layer up.
+"""Networks, how they are trained, and estimators made of them; the label model is the smallest.
 
 Every random number is drawn from a generator that the caller hands over, so that building and
 training a network leaves the global state of torch alone.
 """
 
+import copy
 import itertools
-from typing import NamedTuple
+import math
+from typing import ClassVar
 
+import numpy as np
 import torch
+from sklearn.utils import check_random_state
 from torch import nn
 from torch.nn import functional as F
+from tqdm.auto import tqdm
+
+from pu_utils.models.base import SHARE, PUClassifier, estimator
+from pu_utils.schedules import Schedule, resolve_schedule
 
 SLOPE = 0.2  # of LeakyReLU left of zero
-DROPOUT = 0.3  # of the discriminator's hidden units
-CLASS_DIMENSION = 10  # of h_y, the latent that carries the class
-LABEL_DIMENSION = 2  # of h_o, the latent that carries the label status
+PREDICTION_BATCH = 2048  # rows; activations of this size stay in the processor's cache
+PART = 1024  # rows; likewise where activations are kept for the gradient, a quarter faster
+
+
+class TrainingDiverged(ArithmeticError):
+    """A loss became infinite or NaN."""
+
+
+# Layers
 
 
 class Dense(nn.Linear):
@@ -54,12 +68,26 @@ class NormalisedDense(nn.Sequential):
         super().__init__(dense, nn.BatchNorm1d(outputs, momentum=0.01, device=generator.device))
 
 
-def hidden_layers(sizes, generator, layer=ScaledDense):
-    """Layers from ``sizes[0]`` to ``sizes[-1]`` units, each followed by LeakyReLU."""
-    layers = []
-    for inputs, outputs in itertools.pairwise(sizes):
-        layers += [layer(inputs, outputs, generator), nn.LeakyReLU(SLOPE, inplace=True)]
-    return nn.Sequential(*layers)
+class DenseNetwork(nn.Module):
+    """Layers of the given sizes: hidden ones followed by LeakyReLU, and a linear map at the end."""
+
+    def __init__(self, sizes, generator, layer=ScaledDense):
+        super().__init__()
+        layers = []
+        for pair in itertools.pairwise(sizes[:-1]):
+            layers += [layer(*pair, generator), nn.LeakyReLU(SLOPE, inplace=True)]
+        self.hidden = nn.Sequential(*layers)
+        self.out = Dense(*sizes[-2:], generator)
+
+    def forward(self, x):  # (n, sizes[0]) -> (n, sizes[-1])
+        return self.out(self.hidden(x))
+
+
+class Classifier(DenseNetwork):
+    """x -> logit, where the last size is 1."""
+
+    def forward(self, x):  # (n, p) -> (n,)
+        return super().forward(x).squeeze(1)
 
 
 def dropout(x, rate, generator):
@@ -68,102 +96,286 @@ def dropout(x, rate, generator):
     return x * (kept / (1 - rate))
 
 
-class Latent(NamedTuple):
-    """Mean and log-variance of a diagonal Gaussian, one row per example."""
-
-    mean: torch.Tensor  # (n, d)
-    log_variance: torch.Tensor  # (n, d)
-
-    def sample(self, generator):
-        noise = torch.randn(self.mean.shape, generator=generator, device=self.mean.device)
-        return torch.addcmul(self.mean, noise, torch.exp(0.5 * self.log_variance))
-
-    def rows(self, index):
-        return Latent(self.mean[index], self.log_variance[index])
-
-
-class Encoder(nn.Module):
-    """x -> mean and log-variance of a latent."""
-
-    def __init__(self, inputs, hidden, dimension, generator):
-        super().__init__()
-        self.hidden = hidden_layers((inputs, *hidden), generator)
-        self.out = Dense(hidden[-1], 2 * dimension, generator)
-
-    def forward(self, x):  # (n, p) -> (n, d), (n, d)
-        return Latent(*self.out(self.hidden(x)).chunk(2, dim=1))
-
-
-class LabelEncoder(Encoder):
-    """(x, labelled) -> mean and log-variance of h_o; ``labelled`` enters as a one-hot pair."""
-
-    def __init__(self, inputs, hidden, dimension, generator):
-        super().__init__(inputs + 2, hidden, dimension, generator)
-
-    def forward(self, x, labelled):  # (n, p), (n,) -> (n, d), (n, d)
-        return super().forward(torch.cat([x, 1 - labelled[:, None], labelled[:, None]], dim=1))
-
-
-class Decoder(nn.Module):
-    """(h_y, h_o) -> x, or the logits of x where x is made of pixels in [0, 1]."""
-
-    def __init__(self, outputs, hidden, generator):
-        super().__init__()
-        self.hidden = hidden_layers((CLASS_DIMENSION + LABEL_DIMENSION, *hidden), generator)
-        self.out = Dense(hidden[-1], outputs, generator)
-
-    def forward(self, h_y, h_o):  # (n, 10), (n, 2) -> (n, p)
-        return self.out(self.hidden(torch.cat([h_y, h_o], dim=1)))
-
-
-class Classifier(nn.Module):
-    """x -> logit."""
-
-    def __init__(self, inputs, hidden, generator, layer=ScaledDense):
-        super().__init__()
-        self.hidden = hidden_layers((inputs, *hidden), generator, layer)
-        self.out = Dense(hidden[-1], 1, generator)
-
-    def forward(self, x):  # (n, p) -> (n,)
-        return self.out(self.hidden(x)).squeeze(1)
-
-
-class Discriminator(Classifier):
-    """x -> logit of being real, with dropout of the hidden units."""
-
-    def forward(self, x, generator):  # (n, p) -> (n,)
-        return self.out(dropout(self.hidden(x), DROPOUT, generator)).squeeze(1)
-
-
-class Mixture(nn.Module):
-    """Prior of h_y: a fixed diagonal Gaussian for each class, negative first."""
-
-    def __init__(self, device):
-        super().__init__()
-        self.register_buffer("weights", torch.full((2,), 0.5, device=device))
-        self.register_buffer("means", torch.zeros(2, CLASS_DIMENSION, device=device))
-        self.register_buffer("variances", torch.ones(2, CLASS_DIMENSION, device=device))
-
-    def log_joint(self, h):  # (n, 10) -> (n, 2): log weight + log density, up to a constant
-        squares = (h[:, None, :] - self.means) ** 2 / self.variances
-        return self.weights.log() - 0.5 * (squares + self.variances.log()).sum(2)
-
-
-class VaePuNetworks(nn.Module):
-    """All that VAE-PU trains, and the prior of h_y that it fixes on the way."""
-
-    def __init__(self, n_features, schedule, generator):
-        super().__init__()
-        hidden = schedule.autoencoder_hidden
-        self.encoder_y = Encoder(n_features, hidden, CLASS_DIMENSION, generator)
-        self.encoder_o = LabelEncoder(n_features, hidden, LABEL_DIMENSION, generator)
-        self.decoder = Decoder(n_features, hidden, generator)
-        self.label_head = Dense(LABEL_DIMENSION, 1, generator)
-        self.discriminator = Discriminator(n_features, schedule.discriminator_hidden, generator)
-        self.target = Classifier(n_features, schedule.target_hidden, generator)
-        self.mixture = Mixture(generator.device)
-
-
 def binary_cross_entropy(logit, label):
     """Mean cross-entropy of logits against one label, 0 or 1, shared by all rows."""
     return F.softplus(logit if label == 0 else -logit).mean()
+
+
+# Devices and rows
+
+
+def resolve_device(device):
+    """The ``torch.device`` that a name stands for; "auto" takes the fastest present."""
+    if device != "auto":
+        return torch.device(device)
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def new_generator(random_state, device):
+    """A generator on ``device``, seeded from a numpy ``RandomState``."""
+    return torch.Generator(device).manual_seed(int(random_state.randint(2**31 - 1)))
+
+
+def to_tensor(array, device):
+    """A numpy array as a float32 tensor on ``device``."""
+    return torch.as_tensor(np.ascontiguousarray(array), dtype=torch.float32, device=device)
+
+
+def shuffled(n_rows, batch_size, generator):
+    """Indices of the rows of each batch of an epoch, the batches as equal as can be."""
+    order = torch.randperm(n_rows, generator=generator, device=generator.device)
+    return order.tensor_split(max(1, round(n_rows / batch_size)))
+
+
+def in_parts(network, x):
+    """``network(x)``, computed on a part of the rows at a time."""
+    return torch.cat([network(part) for part in x.split(PART)])
+
+
+@torch.inference_mode()
+def predict_in_batches(network, X, device):
+    """Sigmoid of the network's logits for all rows of ``X``, as float64, in bounded memory."""
+
+    def posterior(rows):
+        return torch.sigmoid(network(to_tensor(rows, device))).cpu().numpy()
+
+    # one array made beforehand: results kept one by one would lie between the freed activations
+    posteriors = np.empty((len(X), *posterior(X[:1]).shape[1:]))
+    for start in range(0, len(X), PREDICTION_BATCH):
+        rows = slice(start, start + PREDICTION_BATCH)
+        posteriors[rows] = posterior(X[rows])
+    return posteriors
+
+
+# Steps and epochs
+
+
+def adam(modules, learning_rate, weight_decay=0.0):
+    """Adam as the paper's program sets it, one group of parameters per module."""
+    groups = [{"params": list(module.parameters())} for module in modules]
+    return torch.optim.Adam(groups, learning_rate, eps=1e-7, weight_decay=weight_decay, fused=True)
+
+
+def descend(optimizer, loss):
+    """One step; gradients are computed for the optimiser's own parameters and no others.
+
+    Returns the loss before the step, cut off from its graph.
+    """
+    optimizer.zero_grad()
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    loss.backward(inputs=parameters)
+    optimizer.step()
+    return loss.detach()
+
+
+class History:
+    """Mean losses per phase and epoch, shown while they come if ``verbose``.
+
+    ``rows`` is a list of dictionaries with keys "phase", "epoch" and one per loss.
+    """
+
+    def __init__(self, verbose):
+        self.rows = []
+        self.verbose = verbose
+
+    def epochs(self, phase, n_epochs):
+        """Count the epochs of a phase behind a progress bar."""
+        return tqdm(range(n_epochs), desc=phase, disable=not self.verbose)
+
+    def record(self, phase, epoch, losses):
+        """Keep the mean of an epoch's losses (one dictionary per step); stop if not finite."""
+        means = {
+            name: torch.stack([step[name] for step in losses]).mean().item() for name in losses[0]
+        }
+        for name, value in means.items():
+            if not math.isfinite(value):
+                raise TrainingDiverged(
+                    f"{name} became {value} in phase {phase!r}, epoch {epoch}; scale the features "
+                    "to about unit variance (or [0, 1] for likelihood='bernoulli') or lower the "
+                    "learning rates in Schedule(...)"
+                )
+        self.rows.append({"phase": phase, "epoch": epoch, **means})
+
+
+def train_while_improving(network, optimizer, batches, loss, validation_loss, history, settings):
+    """Epochs of steps until the validation loss stops improving; keeps the best of them.
+
+    ``batches()`` gives the rows of each step of an epoch, ``loss(rows)`` and ``validation_loss()``
+    what to descend and what to watch; ``settings`` are (phase, most epochs, patience).
+    """
+    phase, n_epochs, patience = settings
+    best, best_epoch, state = math.inf, 0, network.state_dict()
+    for epoch in history.epochs(phase, n_epochs):
+        network.train()
+        losses = [descend(optimizer, loss(rows)) for rows in batches()]
+        network.eval()
+        with torch.no_grad():
+            held = validation_loss()
+        history.record(phase, epoch, [{"loss": torch.stack(losses).mean(), "validation": held}])
+        if held < best:
+            best, best_epoch, state = held, epoch, copy.deepcopy(network.state_dict())
+        elif epoch - best_epoch >= patience:
+            break
+    network.load_state_dict(state)
+
+
+# Estimators
+
+
+def hold_out(s, fraction, random_state):
+    """Indices of training and of validation rows, the same fraction of L and of U held out.
+
+    Where the fraction leaves either stratum of the validation part empty, all rows serve for
+    both: a stopping criterion on rows seen before is better than none.
+    """
+    held = np.zeros(len(s), dtype=bool)
+    for status in (0, 1):
+        rows = random_state.permutation(np.flatnonzero(s == status))
+        held[rows[: int(fraction * len(rows))]] = True
+    if len(np.unique(s[held])) < 2:
+        return np.arange(len(s)), np.arange(len(s))
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+@estimator
+class NetworkClassifier(PUClassifier):
+    """Estimator made of torch networks, whose training is stopped by rows held out of it.
+
+    A subclass says how to train, ``_train(training, held, random_state)`` with parts (X, s), and
+    how to build a network anew, ``_new_network(name, generator)``.
+    """
+
+    validation_fraction: float = 0.15
+    random_state: int | np.random.RandomState | None = None
+    device: str = "auto"
+    verbose: bool = False
+
+    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
+        "validation_fraction": [SHARE],
+        "random_state": ["random_state"],
+        "device": [str, torch.device],
+        "verbose": ["verbose"],
+    }
+    _input_dtype: ClassVar = np.float32
+
+    def fit(self, X, s, *, validation=None):
+        """Fit to rows ``X`` and their label status ``s``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            1 where labelled, 0 elsewhere.
+        validation : tuple (X, s), optional
+            Rows to stop by; held out of ``X`` where not given. Stopping that looks at the true
+            classes, where an estimator offers it, wants a tuple (X, s, y).
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        X, s = self._training_rows(X, s)
+        random_state = check_random_state(self.random_state)
+        training, held = self._parts(X, s, validation, random_state)
+        self._train(training, held, random_state)
+        self._diagnose(X, s)
+        return self
+
+    def _parts(self, X, s, validation, random_state):
+        """Training and validation part, the latter given or held out; sets ``training_rows_``."""
+        if validation is None:
+            self.training_rows_, held = hold_out(s, self.validation_fraction, random_state)
+            return (X[self.training_rows_], s[self.training_rows_]), (X[held], s[held])
+        self.training_rows_ = np.arange(len(X))
+        X_held, *statuses = validation
+        held = self._rows(X_held), *(self._label_status(values) for values in statuses)
+        lengths = [len(part) for part in held]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"validation has parts of lengths {lengths}; give one value per row")
+        return (X, s), held
+
+    @property
+    def _device(self):
+        return resolve_device(self.device)
+
+    def _tensors(self, *arrays):
+        return [to_tensor(array, self._device) for array in arrays]
+
+    def _sigmoid(self, network, X):
+        return predict_in_batches(network, X, self._device)
+
+    def _restored_network(self, name, state):
+        network = self._new_network(name, torch.Generator(self._device))
+        network.load_state_dict({k: torch.as_tensor(v) for k, v in state.items()})
+        return network.eval()
+
+
+@estimator
+class LabelModel(NetworkClassifier):
+    """Network that estimates ``s(x) = P(S=1 | x)``, which the paper trains beside VAE-PU.
+
+    A dense network with batch normalisation, trained on the cross-entropy of S, and stopped when
+    the cross-entropy on the validation part has not improved for ``label_patience`` epochs; the
+    best epoch is kept.
+
+    As a classifier of Y it is the non-traditional one: it takes every unlabelled row for a
+    negative, ``y(x) = s(x)``.
+
+    Parameters
+    ----------
+    schedule : str or Schedule
+        Size of the network and of its training: a name in
+        ``pu_utils.schedules.SCHEDULES`` ("paper", "fast", "small"...) or a schedule of your own.
+    validation_fraction : float
+        Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    odds : float
+        What the odds of class 1 must exceed for class 1 to be predicted.
+    random_state : int, RandomState or None
+        Source of the initial weights and of the order of the rows.
+    device : str
+        "auto" or a device of torch.
+    verbose : bool
+        Whether to show progress.
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+        The trained network; it gives logits.
+    history_ : list of dict
+        Cross-entropy per epoch, on the training and the validation part.
+    training_rows_ : array of int
+        Which rows of ``X`` it was trained on; the others were held out.
+    diagnostics_ : dict
+        Counts of rows.
+    """
+
+    schedule: str | Schedule = "paper"
+
+    def _train(self, training, held, random_state):
+        schedule, history = resolve_schedule(self.schedule), History(self.verbose)
+        generator = new_generator(random_state, self._device)
+        x, s, x_held, s_held = self._tensors(*training, *held[:2])
+        network = self._new_network("network_", generator)
+        train_while_improving(
+            network,
+            adam([network], schedule.label_learning_rate),
+            lambda: shuffled(len(x), schedule.label_batch_size, generator),
+            lambda rows: F.binary_cross_entropy_with_logits(network(x[rows]), s[rows]),
+            lambda: F.binary_cross_entropy_with_logits(network(x_held), s_held),
+            history,
+            ("label model", schedule.label_epochs, schedule.label_patience),
+        )
+        self.network_, self.history_ = network, history.rows
+
+    def _s_proba(self, X):
+        return self._sigmoid(self.network_, X)
+
+    _y_proba = _s_proba
+
+    def _new_network(self, name, generator):
+        hidden = resolve_schedule(self.schedule).target_hidden
+        return Classifier((self.n_features_in_, *hidden, 1), generator, NormalisedDense)

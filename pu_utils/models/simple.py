@@ -1,16 +1,73 @@
-"""Estimators around other classifiers: Elkan and Noto's, two joined, the prophets, all-negative."""
+"""Elkan and Noto's class prior and classifier, and any two classifiers joined."""
+
+from dataclasses import field
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
 
-from pu_utils import rules
-from pu_utils.models.base import PUClassifier
-from pu_utils.models.prior import estimate_prior
+from pu_utils.models.base import SHARE, PUClassifier, estimator
+
+STANDARDISED = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 
 
+def estimate_prior(X, s, random_state=None):
+    """Class prior by the estimator of Elkan and Noto.
+
+    The label frequency is the mean of an estimate of s(x) over labelled rows, ``c = E[s(X) | S=1]``
+    (their e1; *Learning classifiers from only positive and unlabeled data*, KDD 2008), and
+    the prior is ``P(S=1) / c``. s(x) is a logistic regression, each row's estimate made by a fit
+    that has not seen it.
+
+    It assumes that labelled rows are drawn at random from the positives (SCAR) and that
+    classes do not overlap. Where they overlap it comes out too high, and under selection bias it
+    may err either way: give the prior wherever it is known.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Rows.
+    s : array of shape (n,)
+        1 where labelled, 0 elsewhere.
+    random_state : int, RandomState or None
+        Source of the folds.
+
+    Returns
+    -------
+    float
+        Between ``P(S=1)`` and 0.99.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [600, 400])
+    >>> X = rng.normal(size=(1000, 2)) + 6 * y[:, None]
+    >>> s = y * (rng.random(1000) < 0.5)
+    >>> round(estimate_prior(X, s, random_state=0), 1)
+    0.4
+    """
+    s = np.asarray(s)
+    if set(np.unique(s)) != {0, 1}:
+        raise ValueError(
+            f"s holds {list(np.unique(s)[:5])}; it must hold 1 for labelled and 0 for unlabelled "
+            "rows, and some of both"
+        )
+    n_folds = min(5, int(s.sum()), int((1 - s).sum()))
+    if n_folds < 2:  # a stratum of one row cannot be held out
+        estimate = clone(STANDARDISED).fit(X, s).predict_proba(X)[:, 1]
+    else:
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+        estimate = cross_val_predict(STANDARDISED, X, s, cv=folds, method="predict_proba")[:, 1]
+    label_frequency = estimate[s == 1].mean()
+    return float(np.clip(s.mean() / label_frequency, s.mean(), max(0.99, s.mean())))
+
+
+@estimator
 class ElkanNoto(PUClassifier):
     """Any scikit-learn classifier of S and the class prior: the first thing to try.
 
@@ -52,11 +109,14 @@ class ElkanNoto(PUClassifier):
     True
     """
 
-    def __init__(self, s_model=None, *, prior=None, odds=1.0, random_state=None):
-        self.s_model = s_model
-        self.prior = prior
-        self.odds = odds
-        self.random_state = random_state
+    s_model: BaseEstimator | None = field(default=None, kw_only=False)
+    prior: float | None = None
+    random_state: int | np.random.RandomState | None = None
+
+    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
+        "prior": [SHARE, None],
+        "random_state": ["random_state"],
+    }
 
     def fit(self, X, s):
         """Fit the classifier of S to rows ``X`` and their label status ``s``.
@@ -74,20 +134,21 @@ class ElkanNoto(PUClassifier):
             Itself.
         """
         X, s = self._training_rows(X, s)
-        prior = estimate_prior(X, s, self._random_state()) if self.prior is None else self.prior
+        random_state = check_random_state(self.random_state)
+        prior = estimate_prior(X, s, random_state) if self.prior is None else self.prior
         self._keep_prior(prior, s.mean())
-        default = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-        self.s_model_ = clone(default if self.s_model is None else self.s_model).fit(X, s)
+        self.s_model_ = clone(STANDARDISED if self.s_model is None else self.s_model).fit(X, s)
         self._diagnose(X, s)
         return self
 
-    def _class_posterior(self, X):
-        return np.minimum(self._label_posterior(X) / self.label_frequency_, 1.0)
+    def _y_proba(self, X):
+        return np.minimum(self._s_proba(X) / self.label_frequency_, 1.0)
 
-    def _label_posterior(self, X):
+    def _s_proba(self, X):
         return self.s_model_.predict_proba(X)[:, 1].astype(float)
 
 
+@estimator
 class Augmented(PUClassifier):
     """Any two scikit-learn classifiers made into one that can be asked with S.
 
@@ -122,10 +183,8 @@ class Augmented(PUClassifier):
     True
     """
 
-    def __init__(self, y_model=None, s_model=None, *, odds=1.0):
-        self.y_model = y_model
-        self.s_model = s_model
-        self.odds = odds
+    y_model: BaseEstimator | None = field(default=None, kw_only=False)
+    s_model: BaseEstimator | None = field(default=None, kw_only=False)
 
     def fit(self, X, s):
         """Fit both classifiers to rows ``X`` and their label status ``s``.
@@ -150,109 +209,8 @@ class Augmented(PUClassifier):
         self._diagnose(X, s)
         return self
 
-    def _class_posterior(self, X):
+    def _y_proba(self, X):
         return self.y_model_.predict_proba(X)[:, 1].astype(float)
 
-    def _label_posterior(self, X):
+    def _s_proba(self, X):
         return self.s_model_.predict_proba(X)[:, 1].astype(float)
-
-
-class Prophet(PUClassifier):
-    """Knows the true y(x) and e(x): the paper's S-Prophet, and Y-Prophet by the naive rule.
-
-    Parameters
-    ----------
-    y_proba, propensity : function of X, optional
-        Give y(x) and e(x), one value per row; 1/2 for every row where None.
-    odds : float
-        What the odds of class 1 must exceed for class 1 to be predicted.
-
-    Attributes
-    ----------
-    diagnostics_ : dict
-        Counts of rows.
-
-    Examples
-    --------
-    >>> X, s = np.array([[0.9], [0.6], [0.2]]), np.array([1, 0, 0])
-    >>> prophet = Prophet(lambda X: X[:, 0], lambda X: np.full(len(X), 0.5)).fit(X, s)
-    >>> prophet.predict(X).tolist(), prophet.predict(X, s=s).tolist()
-    ([1, 1, 0], [1, 0, 0])
-    """
-
-    def __init__(self, y_proba=None, propensity=None, *, odds=1.0):
-        self.y_proba = y_proba
-        self.propensity = propensity
-        self.odds = odds
-
-    def fit(self, X, s):
-        """Look at the shape of ``X`` and the values of ``s``; nothing is learnt.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows.
-        s : array of shape (n,)
-            1 where labelled, 0 elsewhere.
-
-        Returns
-        -------
-        Prophet
-            Itself.
-        """
-        X, s = self._training_rows(X, s)
-        self._diagnose(X, s)
-        return self
-
-    def _class_posterior(self, X):
-        return self._told(self.y_proba, X)
-
-    def _label_posterior(self, X):
-        return rules.label_posterior(self._class_posterior(X), self._told(self.propensity, X))
-
-    def _told(self, function, X):
-        return np.full(len(X), 0.5) if function is None else np.asarray(function(X), dtype=float)
-
-
-class AllNegative(PUClassifier):
-    """Takes every unlabelled row for a negative: the baseline that the paper's tables lack.
-
-    Its U-accuracy is ``(1 - pi) / (1 - pi c)``. Asked without ``s`` it says class 0 everywhere.
-
-    Parameters
-    ----------
-    odds : float
-        Of no effect: 0 exceeds no odds.
-
-    Examples
-    --------
-    >>> AllNegative().fit([[0.0], [1.0]], [0, 1]).predict([[0.0], [1.0]], s=[0, 1]).tolist()
-    [0, 1]
-    """
-
-    def __init__(self, *, odds=1.0):
-        self.odds = odds
-
-    def fit(self, X, s):
-        """Look at the shape of ``X`` and the values of ``s``; nothing is learnt.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows.
-        s : array of shape (n,)
-            1 where labelled, 0 elsewhere.
-
-        Returns
-        -------
-        AllNegative
-            Itself.
-        """
-        X, s = self._training_rows(X, s)
-        self._diagnose(X, s)
-        return self
-
-    def _class_posterior(self, X):
-        return np.zeros(len(X))
-
-    _label_posterior = _class_posterior

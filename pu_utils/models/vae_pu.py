@@ -29,38 +29,145 @@ decodes sampled latents.
 
 import math
 from itertools import islice
-from typing import NamedTuple
+from numbers import Real
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from sklearn.base import clone
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
+from torch import nn
 from torch.nn import functional as F
 
-from pu_utils.models.label_model import LabelModel
-from pu_utils.models.networks import VaePuNetworks, binary_cross_entropy
-from pu_utils.models.prior import estimate_prior
-from pu_utils.models.training import (
+from pu_utils.models.base import NOT_NEGATIVE, SHARE, estimator
+from pu_utils.models.networks import (
+    Classifier,
+    Dense,
+    DenseNetwork,
     History,
+    LabelModel,
     NetworkClassifier,
     adam,
-    count_steps,
+    binary_cross_entropy,
     descend,
-    endless_cycle,
-    epoch_batches,
-    exact_batches,
+    dropout,
     in_parts,
     new_generator,
-    predict_in_batches,
-    resolve_device,
-    to_tensor,
 )
-from pu_utils.schedules import resolve_schedule
+from pu_utils.models.simple import estimate_prior
+from pu_utils.schedules import Schedule, resolve_schedule
 
-LIKELIHOODS = ("gaussian", "bernoulli")
+DROPOUT = 0.3  # of the discriminator's hidden units
+CLASS_DIMENSION = 10  # of h_y, the latent that carries the class
+LABEL_DIMENSION = 2  # of h_o, the latent that carries the label status
 WEIGHT_DECAY = 1e-5  # of the label head and of the target classifier
+GENERATED_AT_ONCE = 1000  # rows: distances to all unlabelled rows may fill the memory
+
+
+# The networks
+
+
+class Latent(NamedTuple):
+    """Mean and log-variance of a diagonal Gaussian, one row per example."""
+
+    mean: torch.Tensor  # (n, d)
+    log_variance: torch.Tensor  # (n, d)
+
+    def sample(self, generator):
+        noise = torch.randn(self.mean.shape, generator=generator, device=self.mean.device)
+        return torch.addcmul(self.mean, noise, torch.exp(0.5 * self.log_variance))
+
+    def rows(self, index):
+        return Latent(self.mean[index], self.log_variance[index])
+
+
+class Encoder(DenseNetwork):
+    """x -> mean and log-variance of a latent."""
+
+    def forward(self, x):  # (n, p) -> (n, d), (n, d)
+        return Latent(*super().forward(x).chunk(2, dim=1))
+
+
+class LabelEncoder(Encoder):
+    """(x, o) -> mean and log-variance of h_o; the label status enters as a one-hot pair."""
+
+    def forward(self, x, o):  # (n, p), (n,) -> (n, d), (n, d)
+        return super().forward(torch.cat([x, 1 - o[:, None], o[:, None]], dim=1))
+
+
+class Decoder(DenseNetwork):
+    """(h_y, h_o) -> x, or the logits of x where x is made of pixels in [0, 1]."""
+
+    def forward(self, h_y, h_o):  # (n, 10), (n, 2) -> (n, p)
+        return super().forward(torch.cat([h_y, h_o], dim=1))
+
+
+class Discriminator(Classifier):
+    """x -> logit of being real, with dropout of the hidden units."""
+
+    def forward(self, x, generator):  # (n, p) -> (n,)
+        return self.out(dropout(self.hidden(x), DROPOUT, generator)).squeeze(1)
+
+
+class Mixture(nn.Module):
+    """Prior of h_y: a fixed diagonal Gaussian for each class, negative first."""
+
+    def __init__(self, device):
+        super().__init__()
+        self.register_buffer("weights", torch.full((2,), 0.5, device=device))
+        self.register_buffer("means", torch.zeros(2, CLASS_DIMENSION, device=device))
+        self.register_buffer("variances", torch.ones(2, CLASS_DIMENSION, device=device))
+
+    def log_joint(self, h):  # (n, 10) -> (n, 2): log weight + log density, up to a constant
+        squares = (h[:, None, :] - self.means) ** 2 / self.variances
+        return self.weights.log() - 0.5 * (squares + self.variances.log()).sum(2)
+
+
+class VaePuNetworks(nn.Module):
+    """All that VAE-PU trains, and the prior of h_y that it fixes on the way."""
+
+    def __init__(self, n_features, schedule, generator, likelihood="gaussian"):
+        super().__init__()
+        self.likelihood = likelihood
+        p, d_y, d_o = n_features, CLASS_DIMENSION, LABEL_DIMENSION
+        hidden = schedule.autoencoder_hidden
+        self.encoder_y = Encoder((p, *hidden, 2 * d_y), generator)
+        self.encoder_o = LabelEncoder((p + 2, *hidden, 2 * d_o), generator)
+        self.decoder = Decoder((d_y + d_o, *hidden, p), generator)
+        self.label_head = Dense(d_o, 1, generator)
+        self.discriminator = Discriminator((p, *schedule.discriminator_hidden, 1), generator)
+        self.target = Classifier((p, *schedule.target_hidden, 1), generator)
+        self.mixture = Mixture(generator.device)
+
+    def observed(self, decoded):
+        """The decoder's output on the scale of x."""
+        return decoded if self.likelihood == "gaussian" else torch.sigmoid(decoded)
+
+    @torch.no_grad()
+    def encode_all(self, labelled, unlabelled):
+        """h_y of the labelled rows, h_y of the unlabelled ones, and h_o of the latter."""
+        o = torch.zeros(len(unlabelled), device=unlabelled.device)
+        return self.encoder_y(labelled), self.encoder_y(unlabelled), self.encoder_o(unlabelled, o)
+
+    @torch.no_grad()
+    def generate(self, labelled, pool, pool_o, generator):
+        """Artificial unlabelled positives: own h_y of a labelled row, h_o of the nearest in U.
+
+        ``labelled`` and ``pool`` are h_y of labelled rows and of the unlabelled rows that are
+        there to be nearest; ``pool_o`` is a function from indices into the pool to h_o.
+        """
+        h_y = labelled.sample(generator)  # (n_L, 10)
+        match = nearest(h_y, pool.sample(generator))  # (n_L,)
+        h_o = pool_o(match).sample(generator)  # (n_L, 2)
+        return self.observed(self.decoder(h_y, h_o))  # (n_L, p)
+
+
+def nearest(queries, pool):
+    """Index of the row of ``pool`` nearest to each row of ``queries``."""
+    # |q - p|^2 = |q|^2 + |p|^2 - 2 q'p, and |q|^2 does not change the order
+    return torch.addmm(pool.square().sum(1), queries, pool.T, alpha=-2).argmin(1)
 
 
 # The terms of the objective
@@ -118,6 +225,11 @@ class ClassShares(NamedTuple):
     unlabelled_positive: float  # pi_PU = pi - pi_PL
     unlabelled: float  # P(S=0) = 1 - pi_PL
 
+    @property
+    def prior(self):
+        """pi, the share of all positives."""
+        return self.labelled + self.unlabelled_positive
+
     def batch_sizes(self, batch_size):
         """Labelled and unlabelled rows of a batch in these shares, at least one of each.
 
@@ -130,17 +242,13 @@ class ClassShares(NamedTuple):
         return labelled, max(1, batch_size - labelled)
 
 
-def positive_risk(g_labelled, g_generated, shares):
-    """(8): logistic risk of the positives, labelled and generated."""
-    labelled, generated = binary_cross_entropy(g_labelled, 1), binary_cross_entropy(g_generated, 1)
-    return shares.labelled * labelled + shares.unlabelled_positive * generated
-
-
-def negative_risk(g_unlabelled, g_generated, shares):
-    """(9): logistic risk of the negatives, as unlabelled minus unlabelled positive."""
-    unlabelled = binary_cross_entropy(g_unlabelled, 0)
-    generated = binary_cross_entropy(g_generated, 0)
-    return shares.unlabelled * unlabelled - shares.unlabelled_positive * generated
+def pu_risks(g_labelled, g_generated, g_unlabelled, shares):
+    """(8) and (9): logistic risk of the positives, and that of the negatives as a difference."""
+    pi_pl, pi_pu, p_unlabelled = shares
+    loss = binary_cross_entropy
+    positive = pi_pl * loss(g_labelled, 1) + pi_pu * loss(g_generated, 1)
+    negative = p_unlabelled * loss(g_unlabelled, 0) - pi_pu * loss(g_generated, 0)
+    return positive, negative
 
 
 def pu_objective(positive, negative):
@@ -148,10 +256,43 @@ def pu_objective(positive, negative):
     return torch.where(negative < 0, -negative, positive + negative)
 
 
-def nearest(queries, pool):
-    """Index of the row of ``pool`` nearest to each row of ``queries``."""
-    # |q - p|^2 = |q|^2 + |p|^2 - 2 q'p, and |q|^2 does not change the order
-    return torch.addmm(pool.square().sum(1), queries, pool.T, alpha=-2).argmin(1)
+# Batches
+
+
+def count_steps(n_unlabelled, n, batch_size):
+    """Steps of an epoch: batches of ``batch_size`` rows, but never an empty one."""
+    return max(1, min(round(n / batch_size), n_unlabelled))
+
+
+def epoch_batches(n_labelled, n_unlabelled, n_steps, generator):
+    """Indices of the labelled and of the unlabelled rows of each step of an epoch.
+
+    The unlabelled rows are shuffled and dealt out once; the labelled ones in the proportion of
+    the data, at least one a step, beginning again when they run out.
+    """
+    device = generator.device
+    unlabelled = torch.randperm(n_unlabelled, generator=generator, device=device)
+    labelled = torch.randperm(n_labelled, generator=generator, device=device)
+    share = math.ceil(n_labelled / n_steps)
+    cycle = torch.arange(n_steps * share, device=device) % n_labelled
+    yield from zip(labelled[cycle].chunk(n_steps), unlabelled.tensor_split(n_steps), strict=True)
+
+
+def exact_batches(n_unlabelled, size, generator):
+    """Indices of the unlabelled rows of each step: ``size`` of them, and what is left over."""
+    order = torch.randperm(n_unlabelled, generator=generator, device=generator.device)
+    return order.split(size)
+
+
+def endless_cycle(n_rows, size, generator):
+    """Indices of the next ``size`` rows of a shuffled cycle, shuffled anew when it is used up."""
+    order = torch.empty(0, dtype=torch.long, device=generator.device)
+    while True:
+        while len(order) < size:
+            again = torch.randperm(n_rows, generator=generator, device=generator.device)
+            order = torch.cat([order, again])
+        yield order[:size]
+        order = order[size:]
 
 
 # The phases
@@ -180,14 +321,18 @@ class Trainer:
 
     def __init__(self, options, labelled, unlabelled, generator):
         networks, schedule = options.networks_, options.schedule_
-        self.networks, self.schedule, self.options = networks, schedule, options
-        self.labelled, self.unlabelled = labelled, unlabelled
-        self.shares, self.generator = options._shares(), generator
-        self.history = History(options.verbose)
+        self.networks, self.schedule = networks, schedule
+        self.labelled, self.unlabelled, self.generator = labelled, unlabelled, generator
+        self.shares, self.history = options._shares(), History(options.verbose)
         n = len(labelled) + len(unlabelled)
         self.n_steps = count_steps(len(unlabelled), n, schedule.batch_size)
         self.batch_sizes = self.shares.batch_sizes(schedule.batch_size)
         self.cycle = endless_cycle(len(labelled), self.batch_sizes[0], generator)
+        self.weights = {  # of the terms that have one
+            "label": options.label_weight,
+            "generator": options.generator_weight,
+            "target_adversary": options.target_weight,
+        }
         rate = schedule.learning_rate
         autoencoder = [networks.encoder_y, networks.encoder_o, networks.decoder]
         self.autoencoder_optimizer = adam([*autoencoder, networks.label_head], rate)
@@ -197,10 +342,16 @@ class Trainer:
 
     def train(self):
         """Pretraining, the prior of h_y, the main loop."""
-        self.pretrain()
+        self.run("pretraining", self.schedule.pretraining_epochs, self.pretraining_step)
         self.fix_mixture()
         for phase, n_epochs in zip(PHASES, self.schedule.phase_epochs, strict=True):
-            self.run(phase, n_epochs)
+            if n_epochs > 0:
+                self.run(phase.name, n_epochs, self.step_of(phase))
+
+    def run(self, name, n_epochs, step):
+        """Epochs of steps; ``step(labelled, unlabelled)`` gives the losses of a batch."""
+        for epoch in self.history.epochs(name, n_epochs):
+            self.history.record(name, epoch, [step(*rows) for rows in self.batches()])
 
     def batches(self):
         """Rows of each step of an epoch, labelled and unlabelled, as the schedule deals them."""
@@ -212,18 +363,21 @@ class Trainer:
             batches = epoch_batches(n_labelled, n_unlabelled, self.n_steps, self.generator)
         yield from islice(batches, self.schedule.epoch_steps)
 
-    def pretrain(self):
+    def batch(self, labelled, unlabelled):
+        """Rows of a batch, labelled first, and their label status."""
+        x = torch.cat([self.labelled[labelled], self.unlabelled[unlabelled]])
+        o = torch.zeros(len(x), device=x.device)
+        o[: len(labelled)] = 1
+        return x, o
+
+    def pretraining_step(self, labelled, unlabelled):
         """Reconstruction alone, from sampled latents: noise forces their means apart."""
-        for epoch in self.history.epochs("pretraining", self.schedule.pretraining_epochs):
-            losses = []
-            for labelled, unlabelled in self.batches():
-                x, o = self.batch(labelled, unlabelled)
-                h_y = self.networks.encoder_y(x).sample(self.generator)
-                h_o = self.networks.encoder_o(x, o).sample(self.generator)
-                decoded = self.networks.decoder(h_y, h_o)
-                loss = reconstruction_error(x, decoded, self.options.likelihood).mean()
-                losses.append({"reconstruction": descend(self.autoencoder_optimizer, loss)})
-            self.history.record("pretraining", epoch, losses)
+        x, o = self.batch(labelled, unlabelled)
+        h_y = self.networks.encoder_y(x).sample(self.generator)
+        h_o = self.networks.encoder_o(x, o).sample(self.generator)
+        decoded = self.networks.decoder(h_y, h_o)
+        loss = reconstruction_error(x, decoded, self.networks.likelihood).mean()
+        return {"reconstruction": descend(self.autoencoder_optimizer, loss)}
 
     @torch.no_grad()
     def fix_mixture(self):
@@ -235,136 +389,93 @@ class Trainer:
         squares = (means[: len(self.labelled), None] - fitted.means_) ** 2 / fitted.covariances_
         distance = (squares + np.log(fitted.covariances_)).sum(2)  # -2 log density
         positive = int((distance.argmin(1) == 1).mean() > 0.5)
-        order = [1 - positive, positive]
-        mixture = self.networks.mixture
-        prior = self.shares.labelled + self.shares.unlabelled_positive
-        mixture.weights.copy_(torch.tensor([1 - prior, prior]))
-        mixture.means.copy_(torch.as_tensor(fitted.means_[order]))
-        mixture.variances.copy_(torch.as_tensor(fitted.covariances_[order]))
+        order, mixture, prior = [1 - positive, positive], self.networks.mixture, self.shares.prior
+        mixture.weights.copy_(torch.tensor([1 - prior, prior], device=x.device))
+        mixture.means.copy_(torch.from_numpy(fitted.means_[order]))
+        mixture.variances.copy_(torch.from_numpy(fitted.covariances_[order]))
 
-    def run(self, phase, n_epochs):
-        """One phase of the main loop."""
-        # The encoders rest while the target classifier trains alone: one encoding serves all steps
-        cache = None if phase.autoencoder or n_epochs == 0 else self.encode_all()
-        for epoch in self.history.epochs(phase.name, n_epochs):
-            losses = [self.step(phase, cache, *rows) for rows in self.batches()]
-            self.history.record(phase.name, epoch, losses)
+    def step_of(self, phase):
+        """What a batch does in a phase of the main loop."""
+        cache = None
+        if not phase.autoencoder:  # the encoders rest: one encoding serves all steps
+            cache = self.networks.encode_all(self.labelled, self.unlabelled)
 
-    def step(self, phase, cache, labelled, unlabelled):
-        losses = {}
-        if phase.autoencoder:
-            losses |= self.autoencoder_step(labelled, unlabelled, phase.adversarial)
-        if phase.target:
-            pool = slice(None) if self.schedule.target_pool == "all" else unlabelled
-            losses |= self.target_step(labelled, pool, cache)
-        return losses
+        def step(labelled, unlabelled):
+            losses = {}
+            if phase.autoencoder:
+                losses |= self.autoencoder_step(labelled, unlabelled, phase.adversarial)
+            if phase.target:
+                pool = slice(None) if self.schedule.target_pool == "all" else unlabelled
+                losses |= self.target_step(labelled, pool, cache)
+            return losses
 
-    def batch(self, labelled, unlabelled):
-        """Rows of a batch, labelled first, and their label status."""
-        x = torch.cat([self.labelled[labelled], self.unlabelled[unlabelled]])
-        o = torch.zeros(len(x), device=x.device)
-        o[: len(labelled)] = 1
-        return x, o
+        return step
 
     def autoencoder_step(self, labelled, unlabelled, adversarial):
         """A step of the discriminator, then one of encoders, decoder and label head."""
-        networks, options, n_labelled = self.networks, self.options, len(labelled)
-        x, o = self.batch(labelled, unlabelled)
-        latent_y, latent_o = networks.encoder_y(x), networks.encoder_o(x, o)
-        h_y, h_o = latent_y.sample(self.generator), latent_o.sample(self.generator)
-        own_h_y, other_h_o = h_y[:n_labelled], h_o[n_labelled:]
+        networks, n_labelled = self.networks, len(labelled)
+        x, o = self.batch(labelled, unlabelled)  # (n, p), (n,)
+        q_y, q_o = networks.encoder_y(x), networks.encoder_o(x, o)
+        h_y, h_o = q_y.sample(self.generator), q_o.sample(self.generator)  # (n, 10), (n, 2)
+        own_h_y = h_y[:n_labelled]
         with torch.no_grad():
-            match = nearest(own_h_y, h_y[n_labelled:])
+            match = n_labelled + nearest(own_h_y, h_y[n_labelled:])  # (n_L,)
         decoded, generated = networks.decoder(
-            torch.cat([h_y, own_h_y]), torch.cat([h_o, other_h_o[match]])
-        ).split([len(x), n_labelled])
-        generated = self.observed(generated)
-        losses = {"discriminator": self.discriminator_step(generated.detach(), x[n_labelled:])}
-        by_row = {
-            "reconstruction": reconstruction_error(x, decoded, options.likelihood),
-            "class_divergence": class_divergence(latent_y, h_y, networks.mixture),
-            "label_divergence": label_divergence(latent_o),
-            "label": label_loss(networks.label_head(h_o).squeeze(1), o),
+            torch.cat([h_y, own_h_y]), torch.cat([h_o, h_o[match]])
+        ).split([len(x), n_labelled])  # (n, p), (n_L, p)
+        generated = networks.observed(generated)
+        discriminator = self.discriminator_step(generated.detach(), x[n_labelled:])
+        terms = {  # (1) to (4) and (6)
+            "reconstruction": reconstruction_error(x, decoded, networks.likelihood).mean(),
+            "class_divergence": class_divergence(q_y, h_y, networks.mixture).mean(),
+            "label_divergence": label_divergence(q_o).mean(),
+            "label": label_loss(networks.label_head(h_o).squeeze(1), o).mean(),
+            "generator": generator_loss(networks.discriminator(generated, self.generator)),
         }
-        terms = {name: rows.mean() for name, rows in by_row.items()}
-        terms["generator"] = generator_loss(networks.discriminator(generated, self.generator))
         if adversarial:
-            terms["target_adversary"] = target_loss(networks.target(generated))
-        weights = {
-            "label": options.label_weight,
-            "generator": options.generator_weight,
-            "target_adversary": options.target_weight,
-        }
-        loss = sum(weights.get(name, 1.0) * term for name, term in terms.items())
+            terms["target_adversary"] = target_loss(networks.target(generated))  # (7)
+        loss = sum(self.weights.get(name, 1.0) * term for name, term in terms.items())
         descend(self.autoencoder_optimizer, loss)
-        return losses | {name: term.detach() for name, term in terms.items()}
+        return {"discriminator": discriminator} | {k: term.detach() for k, term in terms.items()}
 
     def discriminator_step(self, generated, real):
+        """A step on (5), weighted like (6); returns the loss without its weight."""
         logit = self.networks.discriminator(torch.cat([generated, real]), self.generator)
         loss = discriminator_loss(*logit.split([len(generated), len(real)]))
-        descend(self.discriminator_optimizer, self.options.generator_weight * loss)
+        descend(self.discriminator_optimizer, self.weights["generator"] * loss)
         return loss.detach()
 
     def target_step(self, labelled, pool, cache):
         """A step of the target classifier on labelled, generated and unlabelled rows."""
-        x_labelled, x_unlabelled = self.labelled[labelled], self.unlabelled[pool]
         generated = self.generate(labelled, pool, cache)
-        g = in_parts(self.networks.target, torch.cat([x_labelled, generated, x_unlabelled]))
-        g_labelled, g_generated, g_unlabelled = g.split(
-            [len(x_labelled), len(generated), len(x_unlabelled)]
-        )
-        positive = positive_risk(g_labelled, g_generated, self.shares)
-        negative = negative_risk(g_unlabelled, g_generated, self.shares)
+        rows = [self.labelled[labelled], generated, self.unlabelled[pool]]
+        g = in_parts(self.networks.target, torch.cat(rows)).split([len(part) for part in rows])
+        positive, negative = pu_risks(*g, self.shares)
         descend(self.target_optimizer, pu_objective(positive, negative))
         return {"positive_risk": positive.detach(), "negative_risk": negative.detach()}
 
     @torch.no_grad()
-    def encode_all(self):
-        """h_y of all labelled, h_y and h_o of all unlabelled rows, by the encoders as they are."""
-        encoder_y, encoder_o = self.networks.encoder_y, self.networks.encoder_o
-        status = torch.zeros(len(self.unlabelled), device=self.unlabelled.device)
-        return (
-            encoder_y(self.labelled),
-            encoder_y(self.unlabelled),
-            encoder_o(self.unlabelled, status),
-        )
-
-    @torch.no_grad()
     def generate(self, labelled, pool, cache=None):
-        """Artificial unlabelled positives: own h_y of a labelled row, h_o of the nearest in U.
-
-        ``pool`` says which unlabelled rows are there to be nearest.
-        """
-        latent_labelled, latent_pool, encode_o = self.latents(labelled, pool, cache)
-        h_y = latent_labelled.sample(self.generator)
-        match = nearest(h_y, latent_pool.sample(self.generator))
-        h_o = encode_o(match).sample(self.generator)
-        return self.observed(self.networks.decoder(h_y, h_o))
-
-    def latents(self, labelled, pool, cache):
-        """h_y of labelled rows and of the pool, and a function for h_o of rows of the pool.
+        """Rows generated for labelled rows from a pool of unlabelled ones.
 
         Where nothing is cached, h_o is encoded for the rows that are asked for and no others.
         """
-        if cache is not None:
-            return cache[0].rows(labelled), cache[1].rows(pool), cache[2].rows(pool).rows
-        x_labelled, x_pool = self.labelled[labelled], self.unlabelled[pool]
-        unlabelled = torch.zeros(len(x_pool), device=x_pool.device)
         encoder_y, encoder_o = self.networks.encoder_y, self.networks.encoder_o
-        return (
-            encoder_y(x_labelled),
-            encoder_y(x_pool),
-            lambda rows: encoder_o(x_pool[rows], unlabelled[rows]),
-        )
-
-    def observed(self, decoded):
-        """The decoder's output on the scale of x."""
-        return decoded if self.options.likelihood == "gaussian" else torch.sigmoid(decoded)
+        if cache is None:
+            x = self.unlabelled[pool]
+            o = torch.zeros(len(x), device=x.device)
+            h_y, pool_y = encoder_y(self.labelled[labelled]), encoder_y(x)
+            return self.networks.generate(
+                h_y, pool_y, lambda rows: encoder_o(x[rows], o[rows]), self.generator
+            )
+        h_y, pool_y, pool_o = cache[0].rows(labelled), cache[1].rows(pool), cache[2].rows(pool)
+        return self.networks.generate(h_y, pool_y, pool_o.rows, self.generator)
 
 
 # The estimator
 
 
+@estimator
 class VaePu(NetworkClassifier):
     """VAE-PU (Na et al. 2020) with a label model beside it: the paper's VP and VP+S.
 
@@ -385,8 +496,6 @@ class VaePu(NetworkClassifier):
         What the decoder makes: features, or pixels in [0, 1].
     label_weight, generator_weight, target_weight : float
         Weights of the terms (4), of (5) and (6), and of (7).
-    label_model : classifier, optional
-        scikit-learn classifier for s(x); a ``LabelModel`` of the same schedule where None.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
     odds : float
@@ -404,8 +513,8 @@ class VaePu(NetworkClassifier):
         The trained networks.
     schedule_ : Schedule
         The schedule they were trained by.
-    label_model_ : classifier
-        The fitted label model.
+    label_model_ : LabelModel
+        The fitted label model, of the same schedule.
     prior_, label_frequency_ : float
         P(Y=1), given or estimated, and P(S=1 | Y=1) that follows from it.
     history_ : list of dict
@@ -418,133 +527,84 @@ class VaePu(NetworkClassifier):
 
     Examples
     --------
+    One epoch of each phase, to see how it is asked; a real training takes minutes.
+
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 2)) + np.repeat([[0], [2]], 100, axis=0)
     >>> s = np.repeat([0, 1], 100) * (rng.random(200) < 0.5)
-    >>> model = VaePu(prior=0.5, schedule="fast", random_state=0).fit(X, s)
-    >>> model.predict_proba(X).shape, model.predict(X, s=s).shape
-    ((200, 2), (200,))
+    >>> once = Schedule(pretraining_epochs=1, phase_epochs=(1, 1, 1, 1, 1), label_epochs=1)
+    >>> model = VaePu(prior=0.5, schedule=once, random_state=0).fit(X, s)
+    >>> bool(model.predict(X, s=s)[s == 1].all())  # a label proves the class
+    True
     """
 
-    def __init__(
-        self,
-        *,
-        prior=None,
-        label_frequency=None,
-        schedule="paper",
-        epoch_scale=1.0,
-        likelihood="gaussian",
-        label_weight=1.0,
-        generator_weight=1.0,
-        target_weight=10.0,
-        label_model=None,
-        validation_fraction=0.15,
-        odds=1.0,
-        random_state=None,
-        device="auto",
-        verbose=False,
-    ):
-        self.prior = prior
-        self.label_frequency = label_frequency
-        self.schedule = schedule
-        self.epoch_scale = epoch_scale
-        self.likelihood = likelihood
-        self.label_weight = label_weight
-        self.generator_weight = generator_weight
-        self.target_weight = target_weight
-        self.label_model = label_model
-        self.validation_fraction = validation_fraction
-        self.odds = odds
-        self.random_state = random_state
-        self.device = device
-        self.verbose = verbose
+    prior: float | None = None
+    label_frequency: float | None = None
+    schedule: str | Schedule = "paper"
+    epoch_scale: float = 1.0
+    likelihood: str = "gaussian"
+    label_weight: float = 1.0
+    generator_weight: float = 1.0
+    target_weight: float = 10.0
 
-    def fit(self, X, s, *, validation=None):
-        """Fit to rows ``X`` and their label status ``s``.
+    _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
+        "prior": [SHARE, None],
+        "label_frequency": [Interval(Real, 0, 1, closed="right"), None],
+        "epoch_scale": [NOT_NEGATIVE],
+        "likelihood": [StrOptions({"gaussian", "bernoulli"})],
+        "label_weight": [NOT_NEGATIVE],
+        "generator_weight": [NOT_NEGATIVE],
+        "target_weight": [NOT_NEGATIVE],
+    }
 
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows.
-        s : array of shape (n,)
-            1 where labelled, 0 elsewhere.
-        validation : tuple (X, s), optional
-            Rows to stop the label model by; held out of ``X`` where not given.
-
-        Returns
-        -------
-        VaePu
-            Itself.
-        """
-        X, s = self._training_rows(X, s)
-        random_state = self._random_state()
-        training, held = self._validation_rows(X, s, validation, random_state)
-        self._fit_label_model(training, held, random_state)
-        self._train(*training, random_state)
-        self._diagnose(X, s)
-        return self
-
-    def _train(self, X, s, random_state):
-        self._check_likelihood(X)
-        self._set_prior(X, s, random_state)
-        device = resolve_device(self.device)
-        generator = new_generator(random_state, device)
+    def _train(self, training, held, random_state):
+        X, s = training
+        if self.likelihood == "bernoulli" and (X.min() < 0 or X.max() > 1):
+            raise ValueError(
+                f"likelihood is 'bernoulli' but X runs from {X.min()} to {X.max()}; scale the "
+                "features to [0, 1] or use likelihood='gaussian'"
+            )
+        self.label_model_ = LabelModel(
+            schedule=self.schedule,
+            random_state=random_state.randint(2**31 - 1),
+            device=self.device,
+            verbose=self.verbose,
+        ).fit(X, s, validation=held[:2])
+        prior = estimate_prior(X, s, random_state) if self.prior is None else self.prior
+        self._keep_prior(prior, s.mean())
+        if self.label_frequency is not None:
+            self.label_frequency_ = float(self.label_frequency)
         self.schedule_ = resolve_schedule(self.schedule).scaled(self.epoch_scale)
+        generator = new_generator(random_state, self._device)
         self.networks_ = self._new_network("networks_", generator)
         trainer = self._trainer(X, s, generator)
         trainer.train()
         self.history_ = trainer.history.rows
 
     def _trainer(self, X, s, generator):
-        labelled, unlabelled = (to_tensor(X[s == k], generator.device) for k in (1, 0))
-        return Trainer(self, labelled, unlabelled, generator)
+        return Trainer(self, *self._strata(X, s), generator)
 
-    def _check_likelihood(self, X):
-        if self.likelihood not in LIKELIHOODS:
-            raise ValueError(f"likelihood is {self.likelihood!r}; give one of {LIKELIHOODS}")
-        if self.likelihood == "bernoulli" and (X.min() < 0 or X.max() > 1):
-            raise ValueError(
-                f"likelihood is 'bernoulli' but X runs from {X.min()} to {X.max()}; scale the "
-                "features to [0, 1] or use likelihood='gaussian'"
-            )
-
-    def _set_prior(self, X, s, random_state):
-        prior = estimate_prior(X, s, random_state) if self.prior is None else self.prior
-        self._keep_prior(prior, s.mean())
-        if self.label_frequency is not None:
-            if not 0 < self.label_frequency <= 1:
-                raise ValueError(
-                    f"label_frequency is {self.label_frequency}; it is the share of the positives "
-                    "that are labelled and must lie in (0, 1]"
-                )
-            self.label_frequency_ = float(self.label_frequency)
+    def _strata(self, X, s):
+        """Labelled and unlabelled rows."""
+        return self._tensors(X[s == 1], X[s == 0])
 
     def _shares(self):
         labelled = self.label_frequency_ * self.prior_
         return ClassShares(labelled, self.prior_ - labelled, 1 - labelled)
 
-    def _fit_label_model(self, training, held, random_state):
-        if self.label_model is not None:
-            self.label_model_ = clone(self.label_model).fit(*training)
-            return
-        seed = random_state.randint(2**31 - 1)
-        model = LabelModel(
-            schedule=self.schedule, random_state=seed, device=self.device, verbose=self.verbose
-        )
-        self.label_model_ = model.fit(*training, validation=held[:2])
+    def _y_proba(self, X):
+        return self._sigmoid(self.networks_.target, X)
 
-    def _class_posterior(self, X):
-        return predict_in_batches(self.networks_.target, X, resolve_device(self.device))
-
-    def _label_posterior(self, X):
-        return np.asarray(self.label_model_.predict_proba(X)[:, 1], dtype=float)
+    def _s_proba(self, X):
+        return self.label_model_.predict_label_proba(X)
 
     def _new_network(self, name, generator):
-        return VaePuNetworks(self.n_features_in_, self.schedule_, generator)
+        return VaePuNetworks(self.n_features_in_, self.schedule_, generator, self.likelihood)
 
     # Looking inside
 
+    @torch.inference_mode()
     def latent_means(self, X, s):
         """Means of the two latents.
 
@@ -563,10 +623,8 @@ class VaePu(NetworkClassifier):
             The latent that carries the label status.
         """
         check_is_fitted(self)
-        device = resolve_device(self.device)
-        x, o = to_tensor(self._rows(X), device), to_tensor(self._label_status(s), device)
-        with torch.inference_mode():
-            h_y, h_o = self.networks_.encoder_y(x).mean, self.networks_.encoder_o(x, o).mean
+        x, o = self._tensors(self._rows(X), self._label_status(s))
+        h_y, h_o = self.networks_.encoder_y(x).mean, self.networks_.encoder_o(x, o).mean
         return h_y.cpu().numpy(), h_o.cpu().numpy()
 
     def generate(self, X, s, random_state=None):
@@ -588,14 +646,13 @@ class VaePu(NetworkClassifier):
         """
         check_is_fitted(self)
         seed = self.random_state if random_state is None else random_state
-        generator = new_generator(check_random_state(seed), resolve_device(self.device))
+        generator = new_generator(check_random_state(seed), self._device)
         status = self._label_status(s)
         if len(np.unique(status)) < 2:
             raise ValueError("s holds one status only; give labelled and unlabelled rows")
-        trainer = self._trainer(self._rows(X), status, generator)
-        cache = trainer.encode_all()
-        rows = torch.arange(len(trainer.labelled), device=generator.device)
-        parts = [  # in parts, as the distances to all unlabelled rows may fill the memory
-            trainer.generate(part, slice(None), cache) for part in rows.split(1000)
+        h_y, pool, pool_o = self.networks_.encode_all(*self._strata(self._rows(X), status))
+        parts = [
+            self.networks_.generate(h_y.rows(rows), pool, pool_o.rows, generator)
+            for rows in torch.arange(len(h_y.mean), device=self._device).split(GENERATED_AT_ONCE)
         ]
         return torch.cat(parts).cpu().numpy()

@@ -102,6 +102,6 @@ def measure(decision, test):
 def _device(family):
     if family.device == "cpu":
         return "cpu"
-    from pu_utils.models.training import resolve_device
+    from pu_utils.models.networks import resolve_device
 
     return str(resolve_device(family.device))

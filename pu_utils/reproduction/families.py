@@ -150,7 +150,7 @@ def vae_pu(data, parameters, seed, watch):
 
 def replay(data, parameters, seed, watch):
     """The same of a VAE-PU trained as the program does, and the networks behind its numbers."""
-    from pu_utils.models.training import predict_in_batches, resolve_device
+    from pu_utils.models.networks import predict_in_batches, resolve_device
     from pu_utils.reproduction.replay import ProgramVaePu, replayed
 
     share = {"label_frequency": data.s.mean() / data.prior}

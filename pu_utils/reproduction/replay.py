@@ -26,9 +26,8 @@ from sklearn.metrics import f1_score
 from pu_utils import rules
 from pu_utils.metrics import u_f1
 from pu_utils.models.fine_tuning import highest, risks
-from pu_utils.models.networks import CLASS_DIMENSION, Mixture
-from pu_utils.models.training import adam, descend, predict_in_batches, resolve_device, to_tensor
-from pu_utils.models.vae_pu import WEIGHT_DECAY, VaePu
+from pu_utils.models.networks import adam, descend, predict_in_batches, resolve_device, to_tensor
+from pu_utils.models.vae_pu import CLASS_DIMENSION, WEIGHT_DECAY, Mixture, VaePu
 
 
 class ProgramMixture(Mixture):

@@ -18,9 +18,8 @@ import numpy as np
 import torch
 
 from pu_utils.models import Schedule, VaePu
-from pu_utils.models.networks import VaePuNetworks
-from pu_utils.models.training import new_generator
-from pu_utils.models.vae_pu import PHASES
+from pu_utils.models.networks import new_generator
+from pu_utils.models.vae_pu import PHASES, VaePuNetworks
 
 SHAPES = {"synthetic": (7_000, 20), "mnist_3v5": (9_418, 784)}
 LABELLED_SHARE = 0.25  # c = 0.5, pi = 0.5
@@ -103,13 +102,8 @@ def unavoidable(trainer, phase):
 
 def epoch_of(trainer, phase):
     """A function that runs one epoch of a phase."""
-    cache = None if phase.autoencoder else trainer.encode_all()
-
-    def run():
-        for rows in trainer.batches():
-            trainer.step(phase, cache, *rows)
-
-    return run
+    step = trainer.step_of(phase)
+    return lambda: [step(*rows) for rows in trainer.batches()]
 
 
 def bench_phases():
@@ -166,8 +160,7 @@ def train_at_mnist_size():
     """One step of each phase at 49,000 x 784, and the peak memory of this process."""
     trainer = made_trainer(49_000, 784)
     for phase in PHASES:
-        cache = None if phase.autoencoder else trainer.encode_all()
-        trainer.step(phase, cache, *next(trainer.batches()))
+        trainer.step_of(phase)(*next(trainer.batches()))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"peak memory at 49,000 x 784: {peak:.2f} GB (limit {MEMORY_LIMIT_GB})")
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import IsolationForest
 
 from pu_utils.models import (
-    AllNegative,
     Augmented,
+    ElkanNoto,
     LabelModel,
     Lbe,
-    Prophet,
     Schedule,
     VaePu,
     VaePuBayes,
@@ -27,17 +27,19 @@ TINY = Schedule(
 )
 
 
+FOREST = IsolationForest(n_estimators=10, random_state=0)
+
+
 def every_estimator(**options):
     """One quickly fitted estimator of each kind."""
     return [
         LabelModel(schedule=TINY, **options),
         VaePu(prior=0.5, schedule=TINY, **options),
         VaePuBayes(prior=0.5, schedule=TINY, **options),
-        VaePuOcc(prior=0.5, schedule=TINY, **options),
+        VaePuOcc(prior=0.5, schedule=TINY, detector=FOREST, **options),
         Lbe(max_rounds=2, max_epochs=2, **options),
         Augmented(),
-        Prophet(),
-        AllNegative(),
+        ElkanNoto(prior=0.5),
     ]
 
 

@@ -1,6 +1,7 @@
 """VAE-PU-Bayes and VAE-PU+OCC: what they select, what they share, when they stop."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,7 @@ from sklearn.svm import OneClassSVM
 
 from pu_utils import rules
 from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
-from pu_utils.models.fine_tuning import highest, risks
-from pu_utils.models.occ import conformal_p_values
+from pu_utils.models.fine_tuning import conformal_p_values, highest, risks
 
 from .conftest import TINY
 
@@ -117,6 +117,30 @@ def test_occ_selects_by_p_value(detector, base, blobs):
     assert model.selection_scores_[chosen].min() >= model.selection_scores_[~chosen].max()
 
 
+class Counting(OneClassSVM):
+    """A detector that remembers how many rows it was given."""
+
+    def fit(self, X):
+        self.rows_ = [len(X)]
+        return super().fit(X)
+
+    def score_samples(self, X):
+        self.rows_.append(len(X))
+        return super().score_samples(X)
+
+
+@pytest.mark.parametrize("limit, generated", [(None, 4 * 76), (150, 150), (31, 31)])
+def test_occ_generates_as_many_rows_as_the_schedule_says(limit, generated, base, blobs):
+    """At least as many as there are training rows, or the schedule's; half fit, half calibrate."""
+    X, _, s = blobs
+    other = copy.copy(base)
+    other.schedule_ = replace(base.schedule_, generated_rows=limit)
+    model = VaePuOcc(other, detector=Counting(), random_state=0).fit(X, s, validation=(X, s))
+    fitted, calibrated, *unlabelled = model.detector_.rows_
+    assert (fitted, fitted + calibrated) == (generated // 2, generated)
+    assert unlabelled == [224, 224]  # training and validation part
+
+
 def test_occ_by_name_builds_the_paper_s_a3(base, monkeypatch, blobs):
     """``detector="a3"`` is A3 in the sizes of the specification."""
     X, _, s = blobs
@@ -131,7 +155,7 @@ def test_occ_by_name_builds_the_paper_s_a3(base, monkeypatch, blobs):
 def test_unknown_detectors_are_refused(detector, base, blobs):
     """A detector that cannot score new rows is named, with what could be used instead."""
     X, _, s = blobs
-    with pytest.raises(ValueError, match=r"detector is .*; give one of"):
+    with pytest.raises(ValueError, match=r"detector is .*; give 'isolation_forest'"):
         VaePuOcc(base=base, detector=detector).fit(X, s)
 
 
@@ -182,7 +206,7 @@ def test_validation_rows_of_one_stratum_are_refused(status, base, blobs):
 def test_unknown_stopping_is_refused(base, blobs):
     """A stopping criterion that does not exist is named."""
     X, _, s = blobs
-    with pytest.raises(ValueError, match="stopping is 'f1'; give one of"):
+    with pytest.raises(ValueError, match=r"'stopping' .*'pu_risk'.* Got 'f1'"):
         VaePuBayes(base=base, stopping="f1").fit(X, s)
 
 

@@ -1,21 +1,13 @@
-"""LBE, the joined pair, the prophets, all-negative, the class prior and the schedules."""
+"""LBE, Elkan and Noto's classifier, the joined pair, the class prior and the schedules."""
 
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
-from pu_utils import rules
-from pu_utils.models import (
-    AllNegative,
-    Augmented,
-    Lbe,
-    Prophet,
-    Schedule,
-    estimate_prior,
-    paper_settings,
-)
+from pu_utils.models import Augmented, ElkanNoto, Lbe, Schedule, estimate_prior, paper_settings
 from pu_utils.schedules import SCHEDULES
 
 
@@ -29,32 +21,42 @@ def logistic():
     return X, posterior, propensity, y, y * (rng.random(2000) < propensity)
 
 
-def test_lbe_learns_its_own_model(logistic):
+@pytest.fixture(scope="module")
+def lbe(logistic):
+    """LBE, and its released variant, fitted to rows of LBE's own model."""
+    X, _, _, _, s = logistic
+    options = {"random_state": 0, "learning_rate": 1e-2, "device": "cpu"}
+    return [Lbe(released=released, **options).fit(X, s) for released in (False, True)]
+
+
+def test_lbe_learns_its_own_model(logistic, lbe):
     """On rows of its own model LBE ranks y(x) and e(x) apart, each by its own feature."""
-    X, posterior, propensity, _, s = logistic
-    model = Lbe(random_state=0, learning_rate=1e-2).fit(X, s)
-    assert np.corrcoef(model.predict_proba(X)[:, 1], posterior)[0, 1] > 0.95
-    assert np.corrcoef(model.predict_propensity(X), propensity)[0, 1] > 0.9
+    X, posterior, propensity, _, _ = logistic
+    assert np.corrcoef(lbe[0].predict_proba(X)[:, 1], posterior)[0, 1] > 0.95
+    assert np.corrcoef(lbe[0].predict_propensity(X), propensity)[0, 1] > 0.9
 
 
-def test_released_lbe_s_propensity_estimates_s(logistic):
+def test_released_lbe_s_propensity_estimates_s(logistic, lbe):
     """The released variant's e(x) is near the logistic regression of S, not near e(x)."""
     X, _, propensity, _, s = logistic
-    model = Lbe(released=True, random_state=0, learning_rate=1e-2).fit(X, s)
-    found = model.predict_propensity(X)
+    found = lbe[1].predict_propensity(X)
     of_s = LogisticRegression().fit(X, s).predict_proba(X)[:, 1]
     assert np.abs(found - of_s).mean() < 0.03
     assert np.abs(found - propensity).mean() > 0.2
 
 
-def test_released_lbe_makes_one_round(logistic):
+def test_released_lbe_makes_one_round(lbe):
     """The released variant runs one EM round, the other goes on while it improves."""
+    rounds = [len({row["phase"] for row in model.history_}) for model in lbe]
+    assert rounds[1] == 1 < rounds[0] < 50
+
+
+def test_lbe_keeps_the_best_round(logistic, lbe):
+    """EM ends with a round that the observed likelihood of the validation part rejects."""
     X, _, _, _, s = logistic
-    rounds = [
-        len({row["phase"] for row in Lbe(released=released, random_state=0).fit(X, s).history_})
-        for released in (True, False)
-    ]
-    assert rounds[0] == 1 < rounds[1]
+    model, n_rounds = lbe[0], len({row["phase"] for row in lbe[0].history_})
+    shorter = clone(model).set_params(max_rounds=n_rounds - 1).fit(X, s)
+    np.testing.assert_array_equal(model.predict_proba(X), shorter.predict_proba(X))
 
 
 def test_lbe_responsibilities_are_the_augmented_posterior(logistic):
@@ -76,20 +78,23 @@ def test_augmented_joins_two_classifiers(logistic):
     np.testing.assert_allclose(model.predict_label_proba(X), expected)
 
 
-def test_prophet_is_the_bayes_rule(logistic):
-    """The prophet's decisions are the augmented rule at the true y(x) and s(x)."""
-    X, posterior, propensity, _, s = logistic
-    model = Prophet(lambda X: expit(3 * X[:, 0]), lambda X: expit(1 + 2 * X[:, 1])).fit(X, s)
-    expected = rules.augmented_rule(posterior, posterior * propensity, s)
-    np.testing.assert_array_equal(model.predict(X, s=s), expected)
-
-
-def test_all_negative(logistic):
-    """All-negative says class 1 where labelled and nowhere else."""
+def test_elkan_noto_scales_s(logistic):
+    """y(x) is s(x) over the label frequency, P(S=1) over the prior, and at most 1."""
     X, _, _, _, s = logistic
-    model = AllNegative().fit(X, s)
-    np.testing.assert_array_equal(model.predict(X, s=s), s)
-    assert not model.predict(X).any()
+    model = ElkanNoto(LogisticRegression(), prior=0.4).fit(X, s)
+    s_proba = LogisticRegression().fit(X, s).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(model.predict_label_proba(X), s_proba)
+    scaled = s_proba / (s.mean() / 0.4)
+    assert (scaled > 1).any()
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], np.minimum(scaled, 1))
+
+
+def test_elkan_noto_s_prior_is_estimated_where_it_is_not_given(logistic):
+    """By ``estimate_prior``, from the estimator's own random state."""
+    X, _, _, _, s = logistic
+    model = ElkanNoto(random_state=3).fit(X, s)
+    assert model.prior_ == estimate_prior(X, s, np.random.RandomState(3))
+    assert model.label_frequency_ == pytest.approx(s.mean() / model.prior_)
 
 
 def test_prior_of_separated_classes():
@@ -132,9 +137,11 @@ def test_paper_settings_of_unknown_data():
         paper_settings("iris")
 
 
-@pytest.mark.parametrize("option", [{"target_pool": "some"}, {"phase_epochs": (1, 2)}])
+@pytest.mark.parametrize(
+    "option", [{"target_pool": "some"}, {"phase_epochs": (1, 2)}, {"last_batch": "dropped"}]
+)
 def test_schedules_that_make_no_sense(option):
-    """A schedule with an unknown pool or too few phases is refused at once."""
+    """A schedule with an unknown pool or batch rule or too few phases is refused at once."""
     with pytest.raises(ValueError, match=f"{next(iter(option))} is"):
         Schedule(**option)
 

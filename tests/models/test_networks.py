@@ -5,14 +5,8 @@ import torch
 from torch import nn
 
 from pu_utils.models import Schedule
-from pu_utils.models.networks import (
-    Dense,
-    Latent,
-    ScaledDense,
-    VaePuNetworks,
-    binary_cross_entropy,
-    dropout,
-)
+from pu_utils.models.networks import Dense, ScaledDense, binary_cross_entropy, dropout
+from pu_utils.models.vae_pu import Latent, VaePuNetworks
 
 
 def generator(seed=0):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pu_utils.models import lbe, vae_pu
-from pu_utils.models.networks import Latent, Mixture
+from pu_utils.models.vae_pu import Latent, Mixture
 
 SHARES = vae_pu.ClassShares(labelled=0.2, unlabelled_positive=0.3, unlabelled=0.8)
 
@@ -124,10 +124,10 @@ def test_risks():
     """(8) and (9) weigh the logistic losses of the strata by their shares."""
     labelled, generated, unlabelled = draw(3), draw(4, seed=1), draw(6, seed=2)
     eight = 0.2 * mean(map(logistic_loss, labelled)) + 0.3 * mean(map(logistic_loss, generated))
-    assert vae_pu.positive_risk(labelled, generated, SHARES).item() == pytest.approx(eight)
     nine = 0.8 * mean(logistic_loss(-t) for t in unlabelled)
     nine -= 0.3 * mean(logistic_loss(-t) for t in generated)
-    assert vae_pu.negative_risk(unlabelled, generated, SHARES).item() == pytest.approx(nine)
+    found = vae_pu.pu_risks(labelled, generated, unlabelled, SHARES)
+    assert [risk.item() for risk in found] == pytest.approx([eight, nine])
 
 
 @pytest.mark.parametrize("negative, expected", [(0.25, 0.75), (-0.25, 0.25)])
@@ -188,8 +188,7 @@ TERMS = {
     "discriminator": (vae_pu.discriminator_loss, [(3,), (5,)]),
     "generator": (vae_pu.generator_loss, [(3,)]),
     "target": (vae_pu.target_loss, [(3,)]),
-    "positive_risk": (lambda a, b: vae_pu.positive_risk(a, b, SHARES), [(3,), (4,)]),
-    "negative_risk": (lambda a, b: vae_pu.negative_risk(a, b, SHARES), [(3,), (4,)]),
+    "risks": (lambda a, b, c: vae_pu.pu_risks(a, b, c, SHARES), [(3,), (4,), (5,)]),
     "lbe": (lambda t: lbe.expected_loss(t, S5, torch.sigmoid(draw(5))), [(5, 2)]),
     "lbe_released": (lambda t: lbe.released_loss(t, S5, torch.sigmoid(draw(5))), [(5, 2)]),
     "lbe_observed": (lambda t: lbe.observed_loss(t, S5), [(5, 2)]),

@@ -1,13 +1,13 @@
 """The training of VAE-PU: which networks move, where the mixture lies, how rows are made."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from pu_utils.models.networks import Latent
-from pu_utils.models.vae_pu import PHASES
+from pu_utils.models.vae_pu import PHASES, Latent
 
 TRAINED = {
     "autoencoder": {"encoder_y", "encoder_o", "decoder", "label_head", "discriminator"},
@@ -50,7 +50,7 @@ def test_the_positive_component_is_near_the_labelled_rows(trainer, monkeypatch):
 def test_a_phase_trains_its_networks_and_no_others(phase, trainer):
     """What a phase does not train stays as it was."""
     before = copy.deepcopy(trainer.networks.state_dict())
-    trainer.run(phase, 1)
+    trainer.run(phase.name, 1, trainer.step_of(phase))
     after = trainer.networks.state_dict().items()
     moved = {name.split(".")[0] for name, value in after if (value != before[name]).any()}
     assert moved == set().union(*(TRAINED[part] for part in TRAINED if getattr(phase, part)))
@@ -58,7 +58,7 @@ def test_a_phase_trains_its_networks_and_no_others(phase, trainer):
 
 def test_a_generated_row_has_the_h_o_of_the_nearest_unlabelled_row(trainer):
     """Without noise: own h_y, and h_o of the unlabelled row whose h_y is nearest, decoded."""
-    labelled, pool, pool_o = trainer.encode_all()
+    labelled, pool, pool_o = trainer.networks.encode_all(trainer.labelled, trainer.unlabelled)
     match = torch.cdist(labelled.mean, pool.mean).argmin(1)
     with torch.no_grad():
         expected = trainer.networks.decoder(labelled.mean, pool_o.mean[match])
@@ -69,3 +69,74 @@ def test_a_generated_row_has_the_h_o_of_the_nearest_unlabelled_row(trainer):
     rows = torch.arange(len(trainer.labelled))
     generated = trainer.generate(rows, slice(None), cache)
     torch.testing.assert_close(generated, expected, atol=1e-4, rtol=1e-4)
+
+
+def with_schedule(trainer, **changes):
+    """The same training by a schedule changed here and there."""
+    trainer.schedule = replace(trainer.schedule, **changes)
+    return trainer
+
+
+@pytest.mark.parametrize("last_batch", [None, "kept"])
+def test_a_whole_epoch_uses_every_unlabelled_row_once(last_batch, trainer):
+    """Whichever way batches are dealt; the labelled rows of a batch are there at every step."""
+    batches = list(with_schedule(trainer, last_batch=last_batch).batches())
+    rows = torch.cat([unlabelled for _, unlabelled in batches]).tolist()
+    assert sorted(rows) == list(range(len(trainer.unlabelled)))
+    assert len({len(labelled) for labelled, _ in batches}) == 1
+
+
+def test_the_paper_s_epoch_ends_with_a_small_batch(trainer):
+    """224 unlabelled rows in batches of 74: three full ones, and 2 rows that are a step as well."""
+    sizes = [tuple(map(len, rows)) for rows in with_schedule(trainer, last_batch="kept").batches()]
+    assert sizes == [(26, 74), (26, 74), (26, 74), (26, 2)]
+
+
+def test_the_paper_s_labelled_rows_run_on_from_epoch_to_epoch(trainer):
+    """Two epochs are eight draws from one cycle: no row comes again before all have come."""
+    with_schedule(trainer, last_batch="kept")
+    drawn = torch.cat([rows for _ in range(2) for rows, _ in trainer.batches()])
+    *passes, rest = drawn.split(len(trainer.labelled))
+    assert len(passes) == 2 and len(rest) == 8 * 26 - 2 * 76
+    assert all(sorted(rows.tolist()) == list(range(76)) for rows in passes)
+    assert len(rest.unique()) == len(rest)
+
+
+@pytest.mark.parametrize("last_batch, n_steps", [(None, 3), ("kept", 4)])
+def test_an_epoch_has_no_more_steps_than_the_schedule_says(last_batch, n_steps, trainer):
+    """``epoch_steps`` cuts an epoch short; it adds no step to a shorter one."""
+    with_schedule(trainer, last_batch=last_batch)
+    for limit, expected in ((None, n_steps), (2, 2), (9, n_steps)):
+        assert len(list(with_schedule(trainer, epoch_steps=limit).batches())) == expected
+
+
+@pytest.mark.parametrize("pool, rows", [("all", None), ("batch", 4)])
+def test_the_pool_of_the_target_classifier(pool, rows, trainer, monkeypatch):
+    """A step of the target classifier sees all unlabelled rows, or those of its batch."""
+    seen = []
+    monkeypatch.setattr(
+        trainer, "target_step", lambda labelled, pool, cache: seen.append(pool) or {}
+    )
+    step = with_schedule(trainer, target_pool=pool).step_of(PHASES[1])
+    step(torch.arange(3), torch.arange(4))
+    assert len(trainer.unlabelled[seen[0]]) == (rows or len(trainer.unlabelled))
+
+
+def test_encodings_are_made_anew_while_encoders_learn(trainer, monkeypatch):
+    """One encoding serves all steps of a phase of the target alone, and of no other phase."""
+    caches = []
+    monkeypatch.setattr(
+        trainer, "target_step", lambda labelled, pool, cache: caches.append(cache) or {}
+    )
+    for phase in (PHASES[1], PHASES[3]):
+        trainer.step_of(phase)(torch.arange(3), torch.arange(4))
+    assert caches[0] is not None and caches[1] is None
+
+
+def test_phases_without_epochs_are_left_out(trainer):
+    """A schedule of zeros trains nothing; the prior of h_y is still fixed."""
+    before = copy.deepcopy(trainer.networks.state_dict())
+    with_schedule(trainer, pretraining_epochs=0, phase_epochs=(0, 0, 1, 0, 0)).train()
+    assert [row["phase"] for row in trainer.history.rows] == ["adversarial autoencoder"]
+    assert torch.equal(trainer.networks.target.out.weight, before["target.out.weight"])
+    assert not torch.equal(trainer.networks.mixture.means, before["mixture.means"])
