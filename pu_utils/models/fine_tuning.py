@@ -156,7 +156,7 @@ class FineTunedVaePu(NetworkClassifier):
 
     def _strata(self, X, s, scores):
         """Labelled rows, unlabelled rows, and which of the latter are taken for positives."""
-        labelled, unlabelled = self.base_._strata(X, s)
+        labelled, unlabelled = self._tensors(X[s == 1], X[s == 0])
         shares = self.base_._shares()
         n_chosen = round(len(unlabelled) * shares.unlabelled_positive / shares.unlabelled)
         chosen = torch.as_tensor(highest(scores, max(1, n_chosen)), device=self._device)

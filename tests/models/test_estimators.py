@@ -1,5 +1,6 @@
 """The one interface: every estimator, asked with S and without, cloned, stored, run twice."""
 
+from dataclasses import replace
 from inspect import signature
 
 import numpy as np
@@ -343,6 +344,33 @@ def test_bad_options(option, message, blobs):
     X, _, s = blobs
     with pytest.raises(ValueError, match=message):
         VaePu(**{"prior": 0.5, "schedule": TINY} | option).fit(X, s)
+
+
+@pytest.mark.parametrize("low, high, fits", [(0, 1, True), (-0.01, 1, False), (0, 1.01, False)])
+def test_pixels_lie_between_zero_and_one(low, high, fits, blobs):
+    """Both ends are pixels; what lies beyond either is refused before any training."""
+    X, _, s = blobs
+    X = low + (high - low) * (X - X.min()) / (X.max() - X.min())
+    X = np.clip(X, low, high)
+    model = VaePu(prior=0.5, schedule=TINY, likelihood="bernoulli", random_state=0)
+    if fits:
+        assert np.isfinite(model.fit(X, s).predict_proba(X)).all()
+    else:
+        with pytest.raises(ValueError, match=r"X runs from .* to .*; scale the features"):
+            model.fit(X, s, validation=(X, s))
+        assert not hasattr(model, "label_model_")
+
+
+def test_a_given_label_frequency_sets_the_shares(blobs):
+    """Given, it is taken at its word; else it follows from the labelled rows and the prior."""
+    X, _, s = blobs
+    short = replace(TINY, pretraining_epochs=0, phase_epochs=(0, 0, 0, 0, 0))
+    options = {"prior": 0.5, "schedule": short, "random_state": 0}
+    model = VaePu(label_frequency=0.4, **options).fit(X, s)
+    assert model.label_frequency_ == 0.4
+    assert model._shares() == pytest.approx((0.2, 0.3, 0.8))
+    model = VaePu(**options).fit(X, s, validation=(X, s))
+    assert model.label_frequency_ == pytest.approx(s.mean() / 0.5)
 
 
 def test_labels_that_are_all_the_positives_work(blobs):

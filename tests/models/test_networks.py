@@ -5,7 +5,13 @@ import torch
 from torch import nn
 
 from pu_utils.models import Schedule
-from pu_utils.models.networks import Dense, ScaledDense, binary_cross_entropy, dropout
+from pu_utils.models.networks import (
+    Dense,
+    NormalisedDense,
+    ScaledDense,
+    binary_cross_entropy,
+    dropout,
+)
 from pu_utils.models.vae_pu import Latent, VaePuNetworks
 
 
@@ -55,6 +61,16 @@ def test_scaled_dense_is_batch_norm_at_rest():
     x = torch.randn(9, 4, generator=generator(2))
     expected = norm(nn.functional.linear(x, layer.weight, layer.bias))
     torch.testing.assert_close(layer(x), expected)
+
+
+def test_normalised_dense_remembers_slowly():
+    """A batch is normalised by its own moments and moves the running ones by a hundredth."""
+    layer = NormalisedDense(4, 6, generator()).train()
+    x = torch.randn(50, 4, generator=generator(1))
+    linear = x @ layer[0].weight.T + layer[0].bias
+    expected = (linear - linear.mean(0)) / (linear.var(0, correction=0) + 1e-5).sqrt()
+    torch.testing.assert_close(layer(x), expected)
+    torch.testing.assert_close(layer[1].running_mean, 0.01 * linear.mean(0))
 
 
 def test_dense_starts_as_the_specification_says():

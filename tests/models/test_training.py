@@ -14,11 +14,13 @@ from pu_utils.models.networks import (
     adam,
     descend,
     dropout,
+    hold_out,
     in_parts,
     new_generator,
     predict_in_batches,
     resolve_device,
     shuffled,
+    train_while_improving,
 )
 from pu_utils.models.vae_pu import (
     ClassShares,
@@ -189,6 +191,65 @@ def test_progress_is_shown_only_if_asked_for(capsys):
     assert capsys.readouterr().err == ""
     list(History(verbose=True).epochs("target", 2))
     assert "target" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "validation, patience, n_epochs, kept",
+    [
+        ([3.0, 2.0, 2.5, 2.5, 1.0], 2, 4, 1),  # two epochs without gain end it
+        ([3.0, 2.0, 2.5, 2.5, 1.0], 3, 5, 4),  # three would have waited long enough
+        ([2.0, 2.0, 2.0], 9, 3, 0),  # of equals the first
+        ([1.0, 2.0], 1, 2, 0),
+    ],
+)
+def test_the_best_epoch_is_kept(validation, patience, n_epochs, kept):
+    """Training ends ``patience`` epochs after the best one, whose network is kept."""
+    layer, history = Dense(1, 1, torch.Generator().manual_seed(0)), History(verbose=False)
+    layer.weight.data.fill_(0.0)
+    held, modes = iter(map(torch.tensor, validation)), []
+
+    def loss(step):
+        modes.append(layer.training)
+        return -step * layer.weight.sum()
+
+    def validation_loss():
+        modes.append(layer.training)
+        return next(held)
+
+    train_while_improving(
+        layer,
+        torch.optim.SGD(layer.parameters(), lr=1.0),
+        lambda: [0.25, 0.75],
+        loss,
+        validation_loss,
+        history,
+        ("a phase", len(validation), patience),
+    )
+    assert layer.weight.item() == kept + 1  # every epoch adds one to the weight
+    assert [row["validation"] for row in history.rows] == validation[:n_epochs]
+    assert [(row["phase"], row["epoch"]) for row in history.rows] == [
+        ("a phase", epoch) for epoch in range(n_epochs)
+    ]
+    # weight 0 before the first step and 0.25 before the second, each step with its own factor
+    assert history.rows[0]["loss"] == pytest.approx((0 - 0.75 * 0.25) / 2)
+    assert modes == [True, True, False] * n_epochs
+
+
+def test_rows_are_held_out_of_both_strata():
+    """The same part of labelled and unlabelled rows, drawn at random, is in one part alone."""
+    s = np.repeat([0, 1, 0], [30, 20, 10])
+    training, held = hold_out(s, 0.25, np.random.RandomState(0))
+    assert (s[held] == 0).sum() == 10 and (s[held] == 1).sum() == 5
+    assert sorted([*training, *held]) == list(range(60))
+    assert held.tolist() != hold_out(s, 0.25, np.random.RandomState(1))[1].tolist()
+
+
+@pytest.mark.parametrize("n_labelled", [1, 3])
+def test_too_few_rows_to_hold_out_serve_for_both(n_labelled):
+    """Where a stratum of the validation part would be empty, all rows are in both parts."""
+    s = np.repeat([0, 1], [40, n_labelled])
+    training, held = hold_out(s, 0.25, np.random.RandomState(0))
+    assert training.tolist() == held.tolist() == list(range(40 + n_labelled))
 
 
 def test_prediction_in_batches_is_prediction():
