@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from pu_utils.data import PUData, load
+from pu_utils.data import DATASETS, NAMES, SYNTHETIC, PUData, load
 from pu_utils.data.record import ARRAYS
 
 
@@ -83,3 +83,10 @@ def test_repr_is_short(data):
     """Printing a record does not print its arrays."""
     assert "synth_1" in repr(data)
     assert len(repr(data)) < 200
+
+
+def test_every_registered_set_is_like_one_of_the_paper():
+    """Methods find their settings there; ten are the paper's own, four of them synthetic."""
+    assert len(NAMES) == 10 and list(DATASETS)[:10] == list(NAMES)
+    assert all(entry.like in NAMES for entry in DATASETS.values())
+    assert tuple(name for name in DATASETS if DATASETS[name].synthetic) == SYNTHETIC

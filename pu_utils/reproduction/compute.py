@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from pu_utils.data import load
+from pu_utils.data.record import check_choice
 from pu_utils.reproduction.families import FAMILIES
 from pu_utils.reproduction.provenance import provenance
 
@@ -39,25 +40,35 @@ class Stopwatch:
 
 def compute(experiment):
     """The result of an experiment, in JSON's types."""
-    return compute_estimates(experiment)[0]
+    result, _, _ = _computed(experiment)
+    return result
 
 
-def compute_estimates(experiment, name=None):
+def compute_estimates(experiment, name):
     """The result of an experiment, and what the decision of a name knows of each test row.
 
     Parameters
     ----------
     experiment : Experiment
-    name : str, optional
+    name : str
         Of a decision that looks at S.
 
     Returns
     -------
     result : dict
         In JSON's types.
-    columns : dict of arrays, or None where no name is given
+    columns : dict of arrays
         ``class`` and ``labelled``, the truth; ``y`` and ``s``, the estimated posteriors.
     """
+    result, test, decisions = _computed(experiment)
+    found = {decision.name: decision for decision in decisions if decision.rule != "x_only"}
+    check_choice("decision", name, found)
+    estimates = {"y": found[name].y_proba, "s": found[name].s_proba}
+    return result, {"class": test.y, "labelled": test.s, **estimates}
+
+
+def _computed(experiment):
+    """The result, the test part, and the decisions on it."""
     family, watch = FAMILIES[experiment.family], Stopwatch()
     what = (experiment.label_frequency, experiment.seed, experiment.design)
     with watch.phase("data"):
@@ -74,12 +85,7 @@ def compute_estimates(experiment, name=None):
         "seconds": watch.total(),
         "metrics": metrics,
     }
-    chosen = [d for d in decisions if d.name == name and d.rule != "x_only"]
-    rows = [
-        {"class": data.test.y, "labelled": data.test.s, "y": d.y_proba, "s": d.s_proba}
-        for d in chosen
-    ]
-    return result, rows[0] if rows else None
+    return result, data.test, decisions
 
 
 def measure(decision, test):

@@ -7,6 +7,11 @@ from contextlib import suppress
 from glob import iglob
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # on Windows, where everything but the locks works
+    fcntl = None
+
 from pu_utils.reproduction.experiment import experiment_of
 
 STATES = ("done", "stale", "failed", "missing")
@@ -111,6 +116,11 @@ class Locks:
     """
 
     def __init__(self, output):
+        if fcntl is None:
+            raise OSError(
+                "this system has no POSIX record locks; run experiments on Linux or macOS, or "
+                "under WSL (reading what is recorded needs none)"
+            )
         path = Path(output) / "claims.lock"  # as older runs call it, which may be at work
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,25 +137,18 @@ class Locks:
     def take(self, experiment):
         """Lock an experiment; whether it was free."""
         try:
-            self._lock("LOCK_EX", "LOCK_NB", experiment=experiment)
+            fcntl.lockf(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(experiment))
         except (BlockingIOError, PermissionError):
             return False
         return True
 
     def release(self, experiment):
         """Give an experiment up."""
-        self._lock("LOCK_UN", experiment=experiment)
+        fcntl.lockf(self.file, fcntl.LOCK_UN, 1, _offset(experiment))
 
-    def _lock(self, *flags, experiment):
-        try:
-            import fcntl  # not on Windows, where the rest of this module works
-        except ImportError as error:
-            raise OSError(
-                "this system has no POSIX record locks; run experiments on Linux or macOS, or "
-                "under WSL (reading what is recorded needs none)"
-            ) from error
-        offset = int(experiment.settings_hash, 16) >> 2  # below 2^62, which file offsets allow
-        fcntl.lockf(self.file, sum(getattr(fcntl, flag) for flag in flags), 1, offset)
+
+def _offset(experiment):
+    return int(experiment.settings_hash, 16) >> 2  # below 2^62, which file offsets allow
 
 
 def _explained(error, path):

@@ -299,6 +299,13 @@ def test_estimates_are_no_results(tmp_path, monkeypatch):
     assert main(["estimates", "smoke", "--families", "lbe"]) == 1
 
 
+def test_estimates_of_a_decision_that_is_not_there(tmp_path):
+    """The error lists those that are."""
+    (one,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["reference"])
+    with pytest.raises(ValueError, match="decision is 'VP-B\\+S'; it must be one of S-Prophet"):
+        record.record_estimates(one, tmp_path / "runs", tmp_path)
+
+
 def test_estimates_of_an_experiment_that_is_taken(tmp_path, monkeypatch):
     """Two processes never write the same one."""
     monkeypatch.setattr(Locks, "take", lambda *_: False)
