@@ -225,7 +225,8 @@ class VaePuBayes(FineTunedVaePu):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 2)) + np.repeat([[0], [2]], 100, axis=0)
     >>> s = np.repeat([0, 1], 100) * (rng.random(200) < 0.5)
-    >>> once = Schedule(pretraining_epochs=1, phase_epochs=(1, 1, 1, 1, 1), label_epochs=1)
+    >>> epochs = {"pretraining_epochs": 1, "phase_epochs": (1, 1, 1, 1, 1), "label_epochs": 1}
+    >>> once = Schedule(**epochs, fine_tuning_steps=1)
     >>> base = VaePu(prior=0.5, schedule=once, random_state=0).fit(X, s)
     >>> model = VaePuBayes(base, random_state=0).fit(X, s)
     >>> bool((s[model.selected_] == 0).all())  # of the unlabelled rows, the likely positives
