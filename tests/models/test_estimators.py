@@ -21,6 +21,7 @@ from pu_utils import rules
 from pu_utils.models import (
     AllNegative,
     Augmented,
+    ElkanNoto,
     LabelModel,
     Lbe,
     Prophet,
@@ -222,7 +223,10 @@ def test_load_refuses_another_class(base, tmp_path):
 
 @pytest.mark.parametrize(
     "estimator, name",
-    [(Augmented(), "y_model_"), (Prophet(lambda X: X[:, 0] * 0), "y_proba")],
+    [
+        (Augmented(ElkanNoto(LogisticRegression())), "s_model_"),
+        (Prophet(lambda X: X[:, 0] * 0), "y_proba"),
+    ],
 )
 def test_what_is_not_ours_cannot_be_stored(estimator, name, blobs, tmp_path):
     """Functions and foreign estimators are refused, not pickled."""
