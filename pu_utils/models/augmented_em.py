@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
-from pu_utils.models.base import PUClassifier
+from pu_utils.models.base import PUClassifier, hold_out
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
 from pu_utils.models.em import (
     SETTINGS,
@@ -52,7 +52,7 @@ class AugmentedEM(PUClassifier):
         Ridge logistic regression; responsibilities smoothed over nearest neighbours, started by a
         flow of labels; or any classifier of scikit-learn whose ``fit`` takes ``sample_weight``,
         cross-fitted. "auto" keeps the one of the first two whose likelihood of S on rows that it
-        has not seen is higher.
+        has not seen is higher, each fitted to at most 10,000 others.
     propensity_features : columns or function, optional
         What labelling depends on, which is then all that the propensity sees: numbers or names of
         columns of X, a mask, or a function of X (an array) with one or several values a row. What
@@ -76,8 +76,8 @@ class AugmentedEM(PUClassifier):
     tol : float
         Mean change of the responsibilities below which the rounds end.
     validation_fraction : float
-        Part of the rows held out for choosing where ``fit`` is not given a validation part; the
-        chosen model is then fitted to all rows.
+        Part of the rows held out for choosing where ``fit`` is not given a validation part. The
+        chosen model is fitted to all rows of ``X``.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None
@@ -205,17 +205,25 @@ class AugmentedEM(PUClassifier):
             self.training_rows_ = np.arange(len(X))
             return self._run(*candidates[0], X, s, random_state)
         training, held = self._validation_rows(X, s, validation, random_state)
-        runs = [self._run(*candidate, *training, random_state) for candidate in candidates]
+        sample = self._sample(*training, random_state)
+        runs = [self._run(*candidate, *sample, random_state) for candidate in candidates]
         for (name, residualise), run in zip(candidates, runs, strict=True):
             reached = log_likelihood(*run.posteriors(held[0]), held[1]).mean()
             self.choice_.append(
                 {"class_model": name, "residualise": residualise, "log_likelihood": float(reached)}
             )
         best = int(np.argmax([row["log_likelihood"] for row in self.choice_]))
-        if validation is not None or len(self.training_rows_) == len(X):
-            return runs[best]
         self.training_rows_ = np.arange(len(X))
+        if len(sample[0]) == len(X):
+            return runs[best]
         return self._run(*candidates[best], X, s, random_state)
+
+    def _sample(self, X, s, random_state):
+        """At most ``choice_rows`` rows: a choice needs fewer than a fit, and costs one."""
+        if len(s) <= SETTINGS.choice_rows:
+            return X, s
+        rows = hold_out(s, SETTINGS.choice_rows / len(s), random_state)[1]
+        return X[rows], s[rows]
 
     def _run(self, name, residualise, X, s, random_state):
         run = _Run(self, self._new_class_model(name, random_state), residualise)

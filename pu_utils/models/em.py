@@ -53,6 +53,7 @@ class Settings:
     components: int = 50  # study: to so many principal components
     ridge: float = 1.0  # scikit-learn: LogisticRegression's C = 1
     validation_fraction: float = 0.15  # that of the other estimators here
+    choice_rows: int = 10_000  # ours: most rows that candidates are fitted to for the choice
     furthest: float = 10.0  # ours: d^2 / (sigma_i sigma_j) is cut here, so that no row is alone
     tol: float = 1e-3  # ours: mean change of a responsibility that ends the rounds
     sar_rounds: int = 200  # ours: SAR-EM's paper iterates until convergence

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pu_utils import metrics, rules
 from pu_utils.data import make_synthetic
+from pu_utils.models import augmented_em
 from pu_utils.models.augmented_em import AugmentedEM
 from pu_utils.models.base import PUClassifier
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
@@ -260,6 +261,17 @@ def test_the_chosen_model_is_fitted_to_all_rows(rows):
     np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
     assert sorted({row["rows"] for row in model.history_}) == [1701, 2000]
     np.testing.assert_array_equal(model.training_rows_, np.arange(2000))
+
+
+def test_the_choice_is_made_on_a_sample(rows, monkeypatch):
+    """Of many rows a sample with the same share of labels chooses; all of them are fitted to."""
+    X, _, _, _, s = rows
+    monkeypatch.setattr(augmented_em, "SETTINGS", replace(augmented_em.SETTINGS, choice_rows=500))
+    model = AugmentedEM(prior=0.5, random_state=0).fit(X, s)
+    sizes = [row["rows"] for row in model.history_]
+    assert sizes[-1] == 2000 and 498 <= min(sizes) <= 500
+    sample = model._sample(X, s, np.random.RandomState(0))
+    assert sample[1].mean() == pytest.approx(s.mean(), abs=2 / 500)
 
 
 # What labelling depends on
