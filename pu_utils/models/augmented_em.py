@@ -72,7 +72,8 @@ class AugmentedEM(PUClassifier):
     ridge : float
         Weight of the penalty on the coefficients of standardised features.
     max_rounds : int
-        Most rounds of EM (of classifiers of scikit-learn at most 6).
+        Most rounds of EM (of classifiers of scikit-learn at most 6). More rounds make S more
+        likely; where class and propensity can be exchanged that is not always for the better.
     tol : float
         Mean change of the responsibilities below which the rounds end.
     validation_fraction : float
@@ -247,7 +248,7 @@ class AugmentedEM(PUClassifier):
         ):
             warnings.warn(
                 "class and propensity can be exchanged: a solution that starts with the two in "
-                "each other's place makes S about as likely, and decides "
+                "each other's place makes S about as likely or more so, and decides "
                 f"{self.exchange_['disagreement']:.0%} of the unlabelled rows differently (see "
                 "exchange_). Say what labelling depends on (propensity_features), or check the "
                 "predictions on some rows of known class",
