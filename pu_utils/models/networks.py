@@ -224,21 +224,6 @@ def train_while_improving(network, optimizer, batches, loss, validation_loss, hi
 # Estimators
 
 
-def hold_out(s, fraction, random_state):
-    """Indices of training and of validation rows, the same fraction of L and of U held out.
-
-    Where the fraction leaves either stratum of the validation part empty, all rows serve for
-    both: a stopping criterion on rows seen before is better than none.
-    """
-    held = np.zeros(len(s), dtype=bool)
-    for status in (0, 1):
-        rows = random_state.permutation(np.flatnonzero(s == status))
-        held[rows[: int(fraction * len(rows))]] = True
-    if len(np.unique(s[held])) < 2:
-        return np.arange(len(s)), np.arange(len(s))
-    return np.flatnonzero(~held), np.flatnonzero(held)
-
-
 @estimator
 class NetworkClassifier(PUClassifier):
     """Estimator made of torch networks, whose training is stopped by rows held out of it.
@@ -284,19 +269,6 @@ class NetworkClassifier(PUClassifier):
         self._train(training, held, random_state)
         self._diagnose(X, s)
         return self
-
-    def _parts(self, X, s, validation, random_state):
-        """Training and validation part, the latter given or held out; sets ``training_rows_``."""
-        if validation is None:
-            self.training_rows_, held = hold_out(s, self.validation_fraction, random_state)
-            return (X[self.training_rows_], s[self.training_rows_]), (X[held], s[held])
-        self.training_rows_ = np.arange(len(X))
-        X_held, *statuses = validation
-        held = self._rows(X_held), *(self._label_status(values) for values in statuses)
-        lengths = [len(part) for part in held]
-        if len(set(lengths)) > 1:
-            raise ValueError(f"validation has parts of lengths {lengths}; give one value per row")
-        return (X, s), held
 
     @property
     def _device(self):

@@ -1,10 +1,11 @@
-"""Elkan and Noto's class prior and classifier, and any two classifiers joined."""
+"""Elkan and Noto's class prior and classifier, and a model of y(x) joined with one of S."""
 
 from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -150,14 +151,16 @@ class ElkanNoto(PUClassifier):
 
 @estimator
 class Augmented(PUClassifier):
-    """Any two scikit-learn classifiers made into one that can be asked with S.
+    """A model of y(x) and a classifier of S made into one that can be asked with S.
 
     Parameters
     ----------
     y_model : classifier, optional
-        Estimates y(x); fitted to (X, s), like every estimator here, so it should be one for PU
+        Estimates y(x); fitted to (X, s), like every estimator here, so it must be one for PU
         data: a ``PUClassifier``, or a classifier already fitted to Y by other means in
-        scikit-learn's ``FrozenEstimator``. Logistic regression where None.
+        scikit-learn's ``FrozenEstimator``. (A plain classifier would learn S: then y(x) = s(x),
+        which never exceeds (1 + s(x)) / 2, and no unlabelled row is ever called positive.)
+        ``ElkanNoto``, which estimates the prior, where None.
     s_model : classifier, optional
         Estimates s(x). Logistic regression where None.
     odds : float
@@ -201,11 +204,17 @@ class Augmented(PUClassifier):
         Augmented
             Itself.
         """
+        y_model = ElkanNoto(random_state=0) if self.y_model is None else self.y_model
+        if not _estimates_y(y_model):
+            raise ValueError(
+                f"y_model is {y_model!r}, which fit would teach S and not Y: with y(x) = s(x) no "
+                "unlabelled row is ever of class 1. Use ElkanNoto(classifier, prior=...) in place "
+                "of Augmented, or give as y_model an estimator that knows the prior, such as "
+                "AugmentedEM(prior=...), or a classifier fitted to Y in FrozenEstimator"
+            )
         X, s = self._training_rows(X, s)
-        self.y_model_, self.s_model_ = (
-            clone(LogisticRegression() if model is None else model).fit(X, s)
-            for model in (self.y_model, self.s_model)
-        )
+        s_model = LogisticRegression() if self.s_model is None else self.s_model
+        self.y_model_, self.s_model_ = (clone(model).fit(X, s) for model in (y_model, s_model))
         self._diagnose(X, s)
         return self
 
@@ -214,3 +223,11 @@ class Augmented(PUClassifier):
 
     def _s_proba(self, X):
         return self.s_model_.predict_proba(X)[:, 1].astype(float)
+
+
+def _estimates_y(model):
+    """Whether fitting ``model`` to S makes it estimate Y: it is for PU data, or fitted already."""
+    if isinstance(model, PUClassifier | FrozenEstimator):
+        return True
+    inner = model.steps[-1][1] if hasattr(model, "steps") else getattr(model, "estimator", None)
+    return inner is not None and _estimates_y(inner)

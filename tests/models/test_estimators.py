@@ -240,7 +240,7 @@ def test_load_refuses_another_class(base, tmp_path):
 @pytest.mark.parametrize(
     "estimator, thing",
     [
-        (Augmented(), r"LogisticRegression\(\)"),
+        (Augmented(ElkanNoto(LogisticRegression())), r"LogisticRegression\(\)"),
         (Lbe(max_rounds=1, max_epochs=1, random_state=np.random.RandomState(0)), "RandomState"),
     ],
     ids=["foreign estimator", "random state"],

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from pu_utils.models.base import hold_out
 from pu_utils.models.networks import (
     Classifier,
     Dense,
@@ -14,7 +15,6 @@ from pu_utils.models.networks import (
     adam,
     descend,
     dropout,
-    hold_out,
     in_parts,
     new_generator,
     predict_in_batches,

@@ -1,0 +1,386 @@
+"""AugmentedEM: EM whose E-step is the paper's rule and whose class model knows the prior.
+
+SAR-EM (Bekker, Robberechts and Davis 2019) and LBE (Gong et al. 2021) fit s(x) = y(x) e(x) by EM
+with logistic models. Three things are added here: the mean of y(x) is held at the class prior, the
+class model is a choice, and the propensity may be told what labelling depends on.
+"""
+
+import copy
+import itertools
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from pu_utils import rules
+from pu_utils.models.base import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    PUClassifier,
+    estimator,
+    hold_out,
+)
+from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
+from pu_utils.models.em import (
+    SETTINGS,
+    TINY,
+    ExchangeWarning,
+    Representation,
+    choose_columns,
+    known_prior,
+    linear,
+    log_likelihood,
+    responsibilities,
+    ridge_logistic,
+    shift_to_prior,
+)
+
+# s = y e exceeds y nowhere, and need not be computed to be counted
+NEVER_ABOVE = {"rows_with_s_above_y": 0, "unlabelled_rows_with_s_above_y": 0}
+CLASS_MODELS = {kind.name: kind for kind in (LogisticClass, NeighbourClass, CrossFittedClass)}
+
+
+@estimator
+class AugmentedEM(PUClassifier):
+    """EM for y(x) and e(x) under mean y = prior, the augmented posterior its E-step.
+
+    A round computes every row's augmented posterior (Theorem 1), fits the class model to it, and
+    fits a ridge logistic propensity to S with it as weights. Up to 100 columns are standardised;
+    wider tables are condensed to 50 principal components, for the class of rows of length 1.
+
+    What must be known is the prior; what helps most is to know what labelling depends on. Where
+    class and propensity see the same features, the likelihood of S can prefer a wrong solution:
+    see ``exchange_``.
+
+    Parameters
+    ----------
+    class_model : "auto", "logistic", "neighbours" or classifier
+        Ridge logistic regression; responsibilities smoothed over nearest neighbours, started by a
+        flow of labels; or any classifier of scikit-learn whose ``fit`` takes ``sample_weight``,
+        cross-fitted. "auto" keeps the one of the first two whose likelihood of S on rows that it
+        has not seen is higher, each fitted to at most 10,000 others.
+    propensity_features : columns or function, optional
+        What labelling depends on, which is then all that the propensity sees: numbers or names of
+        columns of X, a mask, or a function of X (an array) with one or several values a row. What
+        is not in X is appended to it as columns, at prediction too, and kept from the class by
+        ``class_features``. All columns where None.
+    prior : float, optional
+        P(Y=1); estimated by ``estimate_prior``, with a warning, where None.
+    class_features : columns or function, optional
+        What the class model sees; all columns where None.
+    residualise : bool or "auto"
+        Whether the class model sees its features less what a linear regression on the propensity
+        features explains of them. "auto" tries both where propensity features are given, and keeps
+        what has the higher likelihood of S on rows that it has not seen.
+    n_neighbours, sharpness : int, float
+        Of the class model "neighbours": how many, and what the logit of their mean is multiplied
+        by.
+    ridge : float
+        Weight of the penalty on the coefficients of standardised features.
+    max_rounds : int
+        Most rounds of EM (of classifiers of scikit-learn at most 6). More rounds make S more
+        likely; where class and propensity can be exchanged that is not always for the better.
+    tol : float
+        Mean change of the responsibilities below which the rounds end.
+    validation_fraction : float
+        Part of the rows held out for choosing where ``fit`` is not given a validation part. The
+        chosen model is fitted to all rows of ``X``.
+    odds : float
+        What the odds of class 1 must exceed for class 1 to be predicted.
+    random_state : int, RandomState or None
+        Source of held-out rows and folds.
+
+    Attributes
+    ----------
+    chosen_ : dict
+        The class model and whether it sees residuals.
+    choice_ : list of dict
+        The mean log-likelihood of S on held-out rows of every candidate; empty if there is one.
+    history_ : list of dict
+        For every candidate and round: the mean log-likelihood of S and the mean change of the
+        responsibilities.
+    exchange_ : dict
+        Whether class and propensity can be exchanged. The fit is repeated from y and e in each
+        other's place; ``gain`` is how much more likely the fit makes S than that solution, per row,
+        ``standard_error`` its standard error over rows, ``disagreement`` the share of unlabelled
+        rows on which the two decide differently. A warning is given where the gain is less than
+        two standard errors and more than 5% of decisions differ.
+    prior_, label_frequency_ : float
+        P(Y=1), given or estimated, and ``c`` that follows from it.
+    diagnostics_ : dict
+        Counts of rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2))
+    >>> y = rng.random(1000) < expit(3 * X[:, 0])
+    >>> s = (y & (rng.random(1000) < expit(2 * X[:, 1]))).astype(int)
+    >>> model = AugmentedEM("logistic", [1], prior=0.5, residualise=False).fit(X, s)
+    >>> bool((model.predict(X, s=s) == y).mean() > 0.8)
+    True
+    """
+
+    class_model: str | BaseEstimator = field(default="auto", kw_only=False)
+    propensity_features: Sequence | Callable | None = field(default=None, kw_only=False)
+    prior: float | None = field(default=None, kw_only=False)
+    class_features: Sequence | Callable | None = None
+    residualise: bool | str = "auto"
+    n_neighbours: int = SETTINGS.n_neighbours
+    sharpness: float = SETTINGS.sharpness
+    ridge: float = SETTINGS.ridge
+    max_rounds: int = SETTINGS.max_rounds
+    tol: float = SETTINGS.tol
+    validation_fraction: float = SETTINGS.validation_fraction
+    random_state: int | np.random.RandomState | None = None
+
+    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
+        "prior": [SHARE, None],
+        "residualise": ["boolean", StrOptions({"auto"})],
+        "n_neighbours": [COUNT],
+        "sharpness": [POSITIVE],
+        "ridge": [NOT_NEGATIVE],
+        "max_rounds": [COUNT],
+        "tol": [NOT_NEGATIVE],
+        "validation_fraction": [SHARE],
+        "random_state": ["random_state"],
+    }
+
+    def fit(self, X, s, *, validation=None):
+        """Fit to rows ``X`` and their label status ``s``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            1 where labelled, 0 elsewhere.
+        validation : tuple (X, s), optional
+            Rows to choose by; held out of ``X`` where not given and where there is a choice.
+
+        Returns
+        -------
+        AugmentedEM
+            Itself.
+        """
+        X, s = self._training_rows(X, s)
+        self._check_residualise()
+        random_state = check_random_state(self.random_state)
+        self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
+        self.history_, self.choice_ = [], []
+        run = self._chosen_run(X, s, validation, random_state)
+        self._keep(run)
+        self.exchange_ = run.exchange(s)
+        self._warn_of_exchange()
+        self.diagnostics_ = {"rows": len(X), "labelled_rows": int(s.sum())} | NEVER_ABOVE
+        return self
+
+    def _check_residualise(self):
+        if self.residualise is True and self.propensity_features is None:
+            raise ValueError(
+                "residualise is True, but propensity_features is None: there is nothing to free "
+                "the class features of; name the features that labelling depends on"
+            )
+
+    # Choosing among candidates
+
+    def _candidates(self):
+        """Pairs of a class model's name and of whether it sees residuals."""
+        if isinstance(self.class_model, str):
+            names = ("logistic", "neighbours") if self.class_model == "auto" else [self.class_model]
+        else:
+            names = ("classifier",)
+        if self.residualise != "auto":
+            return list(itertools.product(names, [self.residualise]))
+        residuals = [False] if self.propensity_features is None else [False, True]
+        return list(itertools.product(names, residuals))
+
+    def _chosen_run(self, X, s, validation, random_state):
+        candidates = self._candidates()
+        if len(candidates) == 1:
+            self.training_rows_ = np.arange(len(X))
+            return self._run(*candidates[0], X, s, random_state)
+        training, held = self._parts(X, s, validation, random_state)
+        sample = self._sample(*training, random_state)
+        runs = [self._run(*candidate, *sample, random_state) for candidate in candidates]
+        for (name, residualise), run in zip(candidates, runs, strict=True):
+            reached = log_likelihood(*run.posteriors(held[0]), held[1]).mean()
+            self.choice_.append(
+                {"class_model": name, "residualise": residualise, "log_likelihood": float(reached)}
+            )
+        best = int(np.argmax([row["log_likelihood"] for row in self.choice_]))
+        self.training_rows_ = np.arange(len(X))
+        if len(sample[0]) == len(X):
+            return runs[best]
+        return self._run(*candidates[best], X, s, random_state)
+
+    def _sample(self, X, s, random_state):
+        """At most ``choice_rows`` rows: a choice needs fewer than a fit, and costs one."""
+        if len(s) <= SETTINGS.choice_rows:
+            return X, s
+        rows = hold_out(s, SETTINGS.choice_rows / len(s), random_state)[1]
+        return X[rows], s[rows]
+
+    def _run(self, name, residualise, X, s, random_state):
+        run = _Run(self, self._new_class_model(name, random_state), residualise)
+        run.fit(X, s, random_state)
+        facts = {"class_model": name, "residualise": residualise, "rows": len(X)}
+        self.history_ += [facts | row for row in run.history]
+        return run
+
+    def _new_class_model(self, name, random_state):
+        if name == "logistic":
+            return LogisticClass(self.ridge)
+        if name == "neighbours":
+            return NeighbourClass(self.n_neighbours, self.sharpness)
+        return CrossFittedClass(self.class_model, self.ridge, random_state)
+
+    def _warn_of_exchange(self):
+        told_apart = SETTINGS.exchange_errors * self.exchange_["standard_error"]
+        if (
+            self.exchange_["gain"] < told_apart
+            and self.exchange_["disagreement"] > SETTINGS.exchange_share
+        ):
+            warnings.warn(
+                "class and propensity can be exchanged: a solution that starts with the two in "
+                "each other's place makes S about as likely or more so, and decides "
+                f"{self.exchange_['disagreement']:.0%} of the unlabelled rows differently (see "
+                "exchange_). Say what labelling depends on (propensity_features), or check the "
+                "predictions on some rows of known class",
+                ExchangeWarning,
+                stacklevel=3,
+            )
+
+    # What is kept of a run, so that what is stored is what predicts
+
+    def _keep(self, run):
+        self.chosen_ = {"class_model": run.class_model.name, "residualise": run.residualise}
+        self.residual_coef_, self.e_coef_ = run.residual_coef, run.e_coef
+        for prefix, part in run.parts().items():
+            for name, value in vars(part).items():
+                if not name.startswith("_"):
+                    setattr(self, f"{prefix}_{name}_", value)
+
+    def _kept(self):
+        kind = CLASS_MODELS[self.chosen_["class_model"]]
+        run = _Run(self, kind.__new__(kind), self.chosen_["residualise"])
+        run.residual_coef, run.e_coef = self.residual_coef_, self.e_coef_
+        for prefix, part in run.parts().items():
+            for name, value in vars(self).items():
+                if name.startswith(f"{prefix}_"):
+                    setattr(part, name.removeprefix(f"{prefix}_").removesuffix("_"), value)
+        return run
+
+    def predict_propensity(self, X):
+        """The model's e(x), one value per row of ``X``."""
+        check_is_fitted(self)
+        return self._kept().posteriors(self._rows(X))[1]
+
+    def _posteriors(self, X, s):
+        """As in the base class, but with one search for neighbours instead of two."""
+        check_is_fitted(self)
+        y, e = self._kept().posteriors(self._rows(X))
+        if s is None:
+            return y, np.zeros_like(y), 0
+        return y, rules.label_posterior(y, e), self._label_status(s)
+
+    def _y_proba(self, X):
+        return self._kept().posteriors(X)[0]
+
+    def _s_proba(self, X):
+        return rules.label_posterior(*self._kept().posteriors(X))
+
+
+class _Run:
+    """One run of EM: a class model, a propensity, and what each of them sees of X."""
+
+    def __init__(self, estimator, class_model, residualise):
+        self.estimator, self.class_model, self.residualise = estimator, class_model, residualise
+        self.y_view = Representation(unit_rows=True, whiten=class_model.whiten)
+        self.e_view = Representation()
+        self.residual_coef = None
+
+    def parts(self):
+        """The parts whose attributes the estimator keeps, by their prefix there."""
+        return {"y_model": self.class_model, "y_view": self.y_view, "e_view": self.e_view}
+
+    def _columns(self, X, argument):
+        names = getattr(self.estimator, "feature_names_in_", None)
+        return choose_columns(X, getattr(self.estimator, argument), names, argument)
+
+    def fit(self, X, s, random_state):
+        """Look at the rows, then alternate between the two models."""
+        columns = self._columns(X, "propensity_features")
+        self._Z = self.e_view.fit(columns, random_state).transform(columns)
+        rows = self._columns(X, "class_features")
+        rows = self._class_view(rows, random_state)
+        prior = self.estimator.prior_
+        y = self.class_model.start(rows, s, prior)
+        e = np.full(len(s), min(s.mean() / prior, 1.0))
+        rounds = self.estimator.max_rounds
+        self._iterate(y, e, s, min(rounds, self.class_model.max_rounds or rounds))
+
+    def _class_view(self, rows, random_state):
+        """What the class model sees of its columns, residuals if asked for."""
+        if not self.residualise:
+            return self.y_view.fit(rows, random_state).transform(rows)
+        self.residual_coef = np.linalg.lstsq(self._Z, rows - rows.mean(0))[0]
+        residuals = rows - self._Z @ self.residual_coef
+        self.y_view.fit(residuals, random_state)
+        explained = residuals.std(0) < 1e-6 * rows.std(0)
+        self.y_view.map[explained] = 0  # what is left of them is rounding
+        return self.y_view.transform(residuals)
+
+    def _iterate(self, y, e, s, max_rounds):
+        """Rounds of EM from y and e; the responsibilities are renewed before each of two fits."""
+        self.history, self.e_coef = [], None
+        r = responsibilities(y, e, s)
+        for round_ in range(max_rounds):
+            before, y = r, self.class_model.update(r)
+            weights = responsibilities(y, e, s)
+            ridge = self.estimator.ridge
+            self.e_coef = ridge_logistic(self._Z, s, weights, self.e_coef, ridge)
+            e = expit(linear(self._Z, self.e_coef))
+            r = responsibilities(y, e, s)
+            reached, change = log_likelihood(y, e, s).mean(), np.abs(r - before).mean()
+            self.history.append(
+                {"round": round_, "log_likelihood": float(reached), "change": float(change)}
+            )
+            if change < self.estimator.tol:
+                break
+        self._y, self._e = y, e
+
+    def exchange(self, s):
+        """How this run compares with one that starts with class and propensity exchanged."""
+        other, prior = copy.copy(self), self.estimator.prior_
+        other.class_model = copy.copy(self.class_model)
+        logits = logit(np.clip(self._e, TINY, 1 - TINY))
+        start = expit(logits + shift_to_prior(logits, prior))
+        rounds = min(self.estimator.max_rounds, SETTINGS.exchange_rounds)
+        other._iterate(start, self._y, s, rounds)
+        mine, its = (log_likelihood(run._y, run._e, s) for run in (self, other))
+        unlabelled = s == 0
+        decisions = [responsibilities(run._y, run._e, s)[unlabelled] > 0.5 for run in (self, other)]
+        return {
+            "gain": float((mine - its).mean()),
+            "standard_error": float((mine - its).std() / np.sqrt(len(s))),
+            "disagreement": float((decisions[0] != decisions[1]).mean()),
+        }
+
+    def posteriors(self, X):
+        """y and e at any rows."""
+        Z = self.e_view.transform(self._columns(X, "propensity_features"))
+        rows = self._columns(X, "class_features")
+        if self.residual_coef is not None:
+            rows = rows - Z @ self.residual_coef
+        y = expit(self.class_model.logit(self.y_view.transform(rows)))
+        return y, expit(linear(Z, self.e_coef))

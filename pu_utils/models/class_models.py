@@ -1,0 +1,193 @@
+"""Class models that :class:`AugmentedEM` can fit to responsibilities.
+
+Each has the same three methods. ``start(X, s, prior)`` gives a first y for the training rows,
+``update(r)`` is the M-step of the class and gives y for the training rows again, and ``logit(X)``
+is the fitted model at any rows. The mean of y over training rows is the prior throughout. ``X`` is
+a representation (:class:`pu_utils.models.em.Representation`), not raw features.
+
+Public attributes are what predictions need; those with a leading underscore serve the fit.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import cg
+from scipy.special import expit, logit
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import has_fit_parameter
+
+from pu_utils.models.em import SETTINGS, TINY, linear, ridge_logistic, shift_to_prior
+
+
+class LogisticClass:
+    """Ridge logistic regression, started at the unbiased PU risk with logistic loss.
+
+    Examples
+    --------
+    >>> X, s = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 0, 1])
+    >>> model = LogisticClass()
+    >>> bool(model.start(X, s, prior=0.5)[3] > 0.5)
+    True
+    """
+
+    name, whiten, max_rounds = "logistic", True, None
+
+    def __init__(self, ridge=SETTINGS.ridge):
+        self.ridge, self.coef = ridge, None
+
+    def start(self, X, s, prior):
+        """y by the unbiased PU risk: labelled rows stand for all positives, each 1/c times."""
+        self._X, self._prior = X, prior
+        return self.update(prior * s / s.mean())
+
+    def update(self, r):
+        """The M-step: y fitted to responsibilities ``r``."""
+        self.coef = ridge_logistic(self._X, r, start=self.coef, ridge=self.ridge)
+        self.coef[0] += shift_to_prior(linear(self._X, self.coef), self._prior)
+        return expit(linear(self._X, self.coef))
+
+    def logit(self, X):
+        """Logit of y at rows ``X``."""
+        return linear(X, self.coef)
+
+
+class NeighbourClass:
+    """Weighted means of responsibilities over nearest neighbours, sharpened.
+
+    A row's neighbours weigh ``exp(-d^2 / (sigma_i sigma_j))`` with sigma the distance to the k-th.
+    Labels first flow through the graph of neighbours, so that rows far from any label hear of it.
+
+    Examples
+    --------
+    >>> X = np.r_[np.arange(10.0), 100 + np.arange(10.0)][:, None]
+    >>> s = np.eye(20, dtype=int)[13]
+    >>> y = NeighbourClass(n_neighbours=3).start(X, s, prior=0.5)
+    >>> bool(y[:10].max() < 0.5 < y[10:].min())
+    True
+    """
+
+    name, whiten, max_rounds = "neighbours", False, None
+
+    def __init__(
+        self, n_neighbours=SETTINGS.n_neighbours, sharpness=SETTINGS.sharpness, settings=SETTINGS
+    ):
+        self.n_neighbours, self.sharpness, self._settings = n_neighbours, sharpness, settings
+        self.clip, self.furthest = settings.clip, settings.furthest
+
+    def start(self, X, s, prior):
+        """y by the flow of labels: solve (D - flow W) f = labels, D the row sums of W."""
+        self._prior, self.rows = prior, X
+        self.n_neighbours = min(self.n_neighbours, len(X) - 1)
+        distance, index = self._search().kneighbors()
+        self.radius = distance[:, -1]
+        self._graph = self._symmetric(self._weights(distance, self.radius, index), index)
+        self._degree = self._graph.sum(axis=1)
+        share = s.mean()
+        flow = self._solve(np.where(s == 1, 1.0, -share / (1 - share)))
+        deviation = flow - np.quantile(flow, 1 - prior)
+        logits = self._settings.start_slope * deviation / max(flow.std(), TINY)
+        return expit(logits + shift_to_prior(logits, prior))
+
+    def _search(self):
+        """Brute force: in chunks of constant size, and faster than trees beyond ten columns."""
+        return NearestNeighbors(n_neighbors=self.n_neighbours, algorithm="brute").fit(self.rows)
+
+    def _weights(self, distance, radius, index):
+        scale = np.maximum(radius[:, None] * self.radius[index], TINY)
+        return np.exp(-np.minimum(distance**2 / scale, self.furthest))
+
+    def _symmetric(self, weights, index):
+        n, k = index.shape
+        rows = np.repeat(np.arange(n), k)
+        graph = sp.csr_array((weights.ravel(), (rows, index.ravel())), shape=(n, n))
+        return graph.maximum(graph.T).tocsr()
+
+    def _solve(self, labels):
+        mean_degree = self._degree.mean()
+        system = (sp.diags_array(self._degree) - self._settings.flow * self._graph) / mean_degree
+        inverse_diagonal = sp.diags_array(mean_degree / self._degree)
+        return cg(system, labels, rtol=1e-5, maxiter=1000, M=inverse_diagonal)[0]
+
+    def update(self, r):
+        """The M-step: every row's y from its neighbours' responsibilities ``r``, not its own."""
+        self.responsibilities = r
+        logits = self._sharpened(self._graph @ r / self._degree)
+        self.shift = shift_to_prior(logits, self._prior)
+        return expit(logits + self.shift)
+
+    def _sharpened(self, mean):
+        return self.sharpness * logit(np.clip(mean, self.clip, 1 - self.clip))
+
+    def logit(self, X):
+        """Logit of y at rows ``X``; a training row counts itself among its neighbours here."""
+        distance, index = self._search().kneighbors(X)
+        weights = self._weights(distance, distance[:, -1], index)
+        mean = (weights * self.responsibilities[index]).sum(1) / weights.sum(1)
+        return self._sharpened(mean) + self.shift
+
+
+class CrossFittedClass:
+    """Any classifier of scikit-learn that takes weights, fitted to one half, asked at the other.
+
+    Every row enters the fit twice: as class 1 with weight r, as class 0 with weight 1 - r. Asked at
+    new rows, the fits' logits are averaged.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, s = np.arange(40.0)[:, None], np.repeat([0, 1], [30, 10])
+    >>> model = CrossFittedClass(DecisionTreeClassifier(max_depth=2))
+    >>> y = model.start(X, s, prior=0.5)
+    >>> bool(model.update(y)[0] < 0.5)
+    True
+    """
+
+    name, whiten, max_rounds = "classifier", True, SETTINGS.boosted_rounds
+
+    def __init__(self, classifier, ridge=SETTINGS.ridge, random_state=None, settings=SETTINGS):
+        self._classifier, self._ridge = classifier, ridge
+        self._random_state, self._settings, self.clip = random_state, settings, settings.clip
+        if not (hasattr(classifier, "predict_proba") and _takes_weights(classifier)):
+            raise ValueError(
+                f"class_model is {classifier!r}; give 'auto', 'logistic', 'neighbours' or a "
+                "classifier with predict_proba whose fit takes sample_weight, such as "
+                "HistGradientBoostingClassifier"
+            )
+
+    def start(self, X, s, prior):
+        """y by the unbiased PU risk with logistic loss."""
+        self._X, self._prior = X, prior
+        n_folds = min(self._settings.folds, int(s.sum()), int((1 - s).sum()))
+        if n_folds < 2:  # a stratum of one row cannot be held out
+            self._folds = [(np.arange(len(s)), np.arange(len(s)))]
+        else:
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=self._random_state)
+            self._folds = list(folds.split(X, s))
+        return LogisticClass(self._ridge).start(X, s, prior)
+
+    def update(self, r):
+        """The M-step: a fit to each fold's complement, asked at the fold."""
+        self.models, logits = [], np.empty(len(r))
+        for training, held in self._folds:
+            self.models.append(self._fit(training, r[training]))
+            logits[held] = self._logit(self.models[-1], self._X[held])
+        self.shift = shift_to_prior(logits, self._prior)
+        return expit(logits + self.shift)
+
+    def _fit(self, rows, r):
+        weights = np.concatenate([r, 1 - r])
+        X, labels = self._X[np.tile(rows, 2)], np.repeat([1, 0], len(rows))
+        used = weights > 0
+        return clone(self._classifier).fit(X[used], labels[used], sample_weight=weights[used])
+
+    def _logit(self, model, X):
+        return logit(np.clip(model.predict_proba(X)[:, 1], self.clip, 1 - self.clip))
+
+    def logit(self, X):
+        """Logit of y at rows ``X``, the mean over the fits."""
+        return np.mean([self._logit(model, X) for model in self.models], axis=0) + self.shift
+
+
+def _takes_weights(classifier):
+    return hasattr(classifier, "fit") and has_fit_parameter(classifier, "sample_weight")

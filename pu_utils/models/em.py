@@ -1,0 +1,324 @@
+r"""What the estimators fitted by expectation and maximisation (EM) share.
+
+All of them write the probability of a label as a product of two models, s(x) = y(x) e(x), and
+maximise what data say about it, the likelihood of S:
+
+.. math::
+
+    \ell = \sum_{S_i = 1} \log\{y(x_i)\, e(x_i)\} + \sum_{S_i = 0} \log\{1 - y(x_i)\, e(x_i)\}
+
+The true class is used nowhere. Here are the pieces: the settings and where they come from, the
+representation of the features, one ridge logistic regression for soft targets, and the prior.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq, minimize
+from scipy.special import expit, logit
+from sklearn.decomposition import PCA
+
+from pu_utils import rules
+from pu_utils.models.simple import estimate_prior
+
+TINY = 1e-12  # keeps logarithms and ratios finite
+
+
+class PriorWarning(UserWarning):
+    """The class prior was estimated, and the estimate leans on assumptions."""
+
+
+class ExchangeWarning(UserWarning):
+    """Class and propensity could change places: the likelihood of S does not tell them apart."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every setting of the EM estimators.
+
+    *study*: the value of the prototypes that were studied before this was written. *scikit-learn*:
+    its default. *ours*: chosen by reasoning, and not compared with other values.
+    """
+
+    n_neighbours: int = 20  # study
+    sharpness: float = 2.0  # study; below it the neighbours' estimate collapses at low c
+    clip: float = 0.02  # study: neighbours' means are kept within .02 and .98
+    flow: float = 0.99  # study: what part of its weight a row passes on to its neighbours
+    start_slope: float = 4.0  # study: from the standardised flow to the logit of the start
+    max_rounds: int = 30  # study: 8 do as well as 30
+    boosted_rounds: int = 6  # study: for classifiers of scikit-learn
+    folds: int = 2  # study: for the cross-fitting of classifiers of scikit-learn
+    wide: int = 100  # study: tables with more columns are condensed
+    components: int = 50  # study: to so many principal components
+    ridge: float = 1.0  # scikit-learn: LogisticRegression's C = 1
+    validation_fraction: float = 0.15  # that of the other estimators here
+    choice_rows: int = 10_000  # ours: most rows that candidates are fitted to for the choice
+    furthest: float = 10.0  # ours: d^2 / (sigma_i sigma_j) is cut here, so that no row is alone
+    tol: float = 1e-3  # ours: mean change of a responsibility that ends the rounds
+    sar_rounds: int = 200  # ours: SAR-EM's paper iterates until convergence
+    sar_tol: float = 1e-6  # ours: gain in mean log-likelihood that ends SAR-EM
+    exchange_rounds: int = 8  # study: 8 do as well as 30; for the exchanged solution
+    exchange_errors: float = 2.0  # ours: standard errors that tell two likelihoods apart
+    exchange_share: float = 0.05  # ours: share of decisions that makes two solutions two
+    dominant_share: float = 0.5  # ours: of the variance in one column of a wide table
+
+
+SETTINGS = Settings()
+
+
+# The two factors, the score, and the likelihood
+
+
+def responsibilities(y, e, s):
+    """The E-step: P(Y=1 | x, S), the augmented posterior of Theorem 1.
+
+    Examples
+    --------
+    >>> responsibilities(np.array([0.8, 0.8]), np.array([0.5, 0.5]), np.array([0, 1])).round(4)
+    array([0.6667, 1.    ])
+    """
+    return rules.augmented_posterior(y, rules.label_posterior(y, e), s)
+
+
+def log_likelihood(y, e, s):
+    """What each row adds to the likelihood of S: log(y e) if labelled, log(1 - y e) if not.
+
+    Examples
+    --------
+    >>> log_likelihood(np.array([0.5, 0.5]), np.array([1.0, 0.5]), np.array([1, 0])).round(3)
+    array([-0.693, -0.288])
+    """
+    labelled = np.clip(rules.label_posterior(y, e), TINY, 1 - TINY)
+    return np.where(s == 1, np.log(labelled), np.log1p(-labelled))
+
+
+def shift_to_prior(logits, prior):
+    """The number b for which the mean of sigmoid(logits + b) is ``prior``.
+
+    Examples
+    --------
+    >>> logits = np.array([-3.0, 0.0, 1.0])
+    >>> round(float(expit(logits + shift_to_prior(logits, 0.4)).mean()), 6)
+    0.4
+    """
+    low, high = logit(prior) - logits.max() - 1, logit(prior) - logits.min() + 1
+    return brentq(lambda b: expit(logits + b).mean() - prior, low, high, xtol=1e-10)
+
+
+# Ridge logistic regression
+
+
+def ridge_logistic(X, target, weights=None, start=None, ridge=SETTINGS.ridge):
+    r"""Coefficients of a logistic regression of soft targets, the intercept first.
+
+    They minimise :math:`\sum_i w_i \{\log(1 + e^{f_i}) - t_i f_i\} + \lambda |b|^2 / 2` with
+    :math:`f_i = b_0 + b'x_i`. With ``target`` the responsibilities it is the M-step of the class;
+    with S and the responsibilities as weights, that of the propensity; with S divided by the label
+    frequency, the unbiased PU risk with logistic loss.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Features, of about unit scale.
+    target : array of shape (n,)
+        Targets; in [0, 1] they are probabilities, but they need not be.
+    weights : array of shape (n,), optional
+        Weights of the rows; 1 where None.
+    start : array of shape (p + 1,), optional
+        Where the search begins; 0 where None.
+    ridge : float
+        Weight of the penalty.
+
+    Returns
+    -------
+    array of shape (p + 1,)
+
+    Examples
+    --------
+    >>> X, target = np.array([[-1.0], [0.0], [1.0]]), np.array([0.2, 0.5, 0.8])
+    >>> ridge_logistic(X, target, ridge=0.0).round(3) + 0.0
+    array([0.   , 1.386])
+    """
+    weights = np.ones(len(X)) if weights is None else weights
+    start = np.zeros(X.shape[1] + 1) if start is None else start
+
+    def objective(coef):
+        f = linear(X, coef)
+        loss = weights @ (np.logaddexp(0, f) - target * f) + ridge * coef[1:] @ coef[1:] / 2
+        residual = weights * (expit(f) - target)
+        gradient = np.concatenate([[residual.sum()], residual @ X + ridge * coef[1:]])
+        return loss / len(X), gradient / len(X)
+
+    return minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
+
+
+def linear(X, coef):
+    """The logits of a logistic regression with the intercept first."""
+    return X @ coef[1:] + coef[0]
+
+
+# Features
+
+
+class Representation:
+    """What a model sees of the rows: a linear map of them, fitted once.
+
+    Up to ``wide`` columns are standardised. More (pixels, features of a network, counts of words)
+    are condensed to ``components`` principal components, since neighbours in many dimensions mean
+    little; their common scale is taken to be meaningful and left alone.
+
+    Parameters
+    ----------
+    unit_rows : bool
+        Whether rows of wide tables are first brought to length 1.
+    whiten : bool
+        Whether principal components are standardised.
+    settings : Settings
+        Gives ``wide``, ``components`` and ``dominant_share``.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(5, 3, size=(200, 2))
+    >>> rows = Representation().fit(X).transform(X)
+    >>> rows.mean(0).round(6) + 0.0, rows.std(0).round(6)
+    (array([0., 0.]), array([1., 1.]))
+    """
+
+    def __init__(self, *, unit_rows=False, whiten=True, settings=SETTINGS):
+        self._unit_rows, self._whiten, self._settings = unit_rows, whiten, settings
+
+    def fit(self, X, random_state=None):
+        """Learn the map from rows ``X``."""
+        self.unit_rows = self._unit_rows and X.shape[1] > self._settings.wide
+        if X.shape[1] <= self._settings.wide:
+            self.centre = X.mean(0, dtype=float)
+            self.map = np.diag(_inverse_scale(X.std(0, dtype=float), np.abs(X).max(0)))
+        else:
+            self._condense(X, random_state)
+        return self
+
+    def _condense(self, X, random_state):
+        rows = X / _lengths(X) if self.unit_rows else X
+        self._warn_if_dominated(rows)
+        n_components = min(self._settings.components, *X.shape)
+        pca = PCA(n_components, random_state=random_state).fit(rows)
+        self.centre, self.map = pca.mean_.astype(float), pca.components_.T.astype(float)
+        if self._whiten:
+            deviation = np.sqrt(pca.explained_variance_.astype(float))
+            self.map = self.map * _inverse_scale(deviation, deviation.max())
+
+    def _warn_if_dominated(self, rows):
+        variance = rows.var(0, dtype=float)
+        share = variance.max() / max(variance.sum(), TINY)
+        if share > self._settings.dominant_share:
+            warnings.warn(
+                f"column {variance.argmax()} carries {share:.0%} of the variance of X, which has "
+                f"more than {self._settings.wide} columns and is therefore not standardised; "
+                "scale its columns (StandardScaler) unless they share a unit",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def transform(self, X):
+        """The representation of rows ``X``, in double precision."""
+        return projected(X, self.centre, self.map, _lengths(X) if self.unit_rows else 1)
+
+
+def projected(X, centre, map_, lengths=1):
+    """``(X / lengths - centre) @ map_`` without a copy of ``X``."""
+    return (X @ map_) / lengths - centre @ map_
+
+
+def _lengths(X):
+    return np.maximum(np.linalg.norm(X, axis=1, keepdims=True), TINY)
+
+
+def _inverse_scale(deviation, size):
+    """1 over the deviation, 0 for what does not vary but for rounding."""
+    varies = deviation > 1e-9 * size
+    return varies / np.where(varies, deviation, 1)
+
+
+def choose_columns(X, features, names, argument):
+    """The columns of ``X`` that ``features`` asks for, as an array of shape (n, q).
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Rows.
+    features : None, int, str, list of them, array of bool, or function
+        All columns; columns by number, name or mask; or a function of ``X`` (an array) that gives
+        one or several values a row.
+    names : array of str, or None
+        The names of the columns, where ``fit`` was given a data frame.
+    argument : str
+        What to call ``features`` in errors.
+
+    Examples
+    --------
+    >>> choose_columns(np.array([[1.0, 2.0, 3.0]]), ["c"], ["a", "b", "c"], "features")
+    array([[3.]])
+    """
+    if features is None:
+        return X
+    if callable(features):
+        return _computed_columns(X, features, argument)
+    wanted = np.atleast_1d(np.asarray(features))
+    if wanted.dtype.kind in "UO":
+        wanted = _numbers_of(wanted, names, argument)
+    mask = wanted.dtype == bool and len(wanted) == X.shape[1]
+    whole = wanted.dtype.kind in "iu" and np.isin(wanted, np.arange(-X.shape[1], X.shape[1])).all()
+    if wanted.ndim != 1 or not wanted.size or not (mask or whole):
+        raise ValueError(
+            f"{argument} is {features!r}; give numbers or names of columns of X (it has "
+            f"{X.shape[1]}), a mask with one value per column, or a function of X. What is not in "
+            "X can be appended to it as further columns"
+        )
+    return X[:, wanted]
+
+
+def _computed_columns(X, function, argument):
+    columns = np.asarray(function(X), dtype=float)
+    columns = columns[:, None] if columns.ndim == 1 else columns
+    if columns.ndim != 2 or len(columns) != len(X) or not np.isfinite(columns).all():
+        raise ValueError(
+            f"{argument} gave an array of shape {columns.shape} for {len(X)} rows; the function "
+            "must give one row of finite numbers per row of X"
+        )
+    return columns
+
+
+def _numbers_of(wanted, names, argument):
+    if names is None:
+        raise ValueError(
+            f"{argument} names columns, but X has no column names; give fit a pandas data frame, "
+            "or numbers of columns"
+        )
+    unknown = [name for name in wanted if name not in list(names)]
+    if unknown:
+        raise ValueError(
+            f"{argument} names {str(unknown[0])!r}, which is no column of X; its columns are "
+            f"{', '.join(map(str, names[:20]))}"
+        )
+    return np.array([list(names).index(name) for name in wanted])
+
+
+# The prior
+
+
+def known_prior(prior, X, s, random_state):
+    """``prior`` as it was given, or an estimate with a warning that says what it leans on."""
+    if prior is not None:
+        return prior
+    estimate = estimate_prior(X, s, random_state)
+    warnings.warn(
+        f"prior is None: P(Y=1) was estimated as {estimate:.3f} by estimate_prior (Elkan and Noto "
+        "2008). It assumes that labelled rows are drawn at random from the positives and that the "
+        "classes do not overlap; where they overlap it comes out too high, and under selection "
+        "bias it may err either way. Give the prior where it is known, and look at the predictions "
+        "for a band of priors around it",
+        PriorWarning,
+        stacklevel=3,
+    )
+    return estimate

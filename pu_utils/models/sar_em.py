@@ -1,0 +1,159 @@
+r"""SAR-EM: logistic models of the class and of the propensity, fitted by EM without a prior.
+
+Bekker, Robberechts and Davis, *Beyond the selected completely at random assumption for learning
+from positive and unlabeled data*, ECML PKDD 2019:
+
+.. math::
+
+    \text{E-step:}\quad & r_i = P(Y=1 \mid x_i, S_i)                                       & (1) \\
+    \text{M-step:}\quad & \max_y \sum_i r_i \log y(x_i) + (1 - r_i) \log(1 - y(x_i))       & (2) \\
+                        & \max_e \sum_i r_i [S_i \log e(z_i) + (1 - S_i) \log(1 - e(z_i))] & (3)
+
+(1) is the augmented posterior of Theorem 1; z are the features that labelling depends on.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils import check_random_state
+
+from pu_utils import rules
+from pu_utils.models.base import COUNT, NOT_NEGATIVE, PUClassifier, estimator
+from pu_utils.models.em import (
+    SETTINGS,
+    Representation,
+    choose_columns,
+    linear,
+    log_likelihood,
+    projected,
+    responsibilities,
+    ridge_logistic,
+)
+
+
+@estimator
+class SarEm(PUClassifier):
+    """SAR-EM: EM for logistic y(x) and e(x), without a class prior.
+
+    It starts at the logistic regression of S that gives labelled and unlabelled rows equal weight,
+    and at the propensity that follows if this is y(x).
+
+    Where the propensity sees the same features as the class, nothing in the likelihood of S tells
+    the two apart: exchanged, they explain S equally well, and the start alone decides which is
+    called the class. ``propensity_features`` remove that ambiguity; so does, in part, the prior
+    that :class:`AugmentedEM` takes.
+
+    Parameters
+    ----------
+    propensity_features : columns or function, optional
+        What labelling depends on: numbers or names of columns, a mask, or a function of X (an
+        array). All columns where None.
+    ridge : float
+        Weight of the penalty on the coefficients of standardised features.
+    max_rounds : int
+        Most rounds of EM.
+    tol : float
+        Gain in mean log-likelihood of S below which the rounds end.
+    odds : float
+        What the odds of class 1 must exceed for class 1 to be predicted.
+    random_state : int, RandomState or None
+        Source of randomness where more than 100 columns are condensed.
+
+    Attributes
+    ----------
+    y_coef_, e_coef_ : arrays
+        Coefficients of class and propensity, the intercept first, of the representation.
+    history_ : list of dict
+        The mean log-likelihood of S after each round.
+    diagnostics_ : dict
+        Counts of rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2))
+    >>> y = rng.random(1000) < expit(3 * X[:, 0])
+    >>> s = (y & (rng.random(1000) < expit(2 * X[:, 1]))).astype(int)
+    >>> model = SarEm(propensity_features=[1]).fit(X, s)
+    >>> bool(abs(model.y_coef_[1]) > 3 * abs(model.y_coef_[2]))
+    True
+    """
+
+    propensity_features: Sequence | Callable | None = None
+    ridge: float = SETTINGS.ridge
+    max_rounds: int = SETTINGS.sar_rounds
+    tol: float = SETTINGS.sar_tol
+    random_state: int | np.random.RandomState | None = None
+
+    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
+        "ridge": [NOT_NEGATIVE],
+        "max_rounds": [COUNT],
+        "tol": [NOT_NEGATIVE],
+        "random_state": ["random_state"],
+    }
+
+    def fit(self, X, s):
+        """Fit to rows ``X`` and their label status ``s``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            1 where labelled, 0 elsewhere.
+
+        Returns
+        -------
+        SarEm
+            Itself.
+        """
+        X, s = self._training_rows(X, s)
+        random_state = check_random_state(self.random_state)
+        for prefix, rows in (("y", X), ("e", self._propensity_columns(X))):
+            view = Representation().fit(rows, random_state)
+            setattr(self, f"{prefix}_centre_", view.centre)
+            setattr(self, f"{prefix}_map_", view.map)
+        self._expect_and_maximise(*self._views(X), s)
+        self._diagnose(X, s)
+        return self
+
+    def _propensity_columns(self, X):
+        names = getattr(self, "feature_names_in_", None)
+        return choose_columns(X, self.propensity_features, names, "propensity_features")
+
+    def _views(self, X):
+        """What the class and what the propensity sees of ``X``."""
+        Z = self._propensity_columns(X)
+        return projected(X, self.y_centre_, self.y_map_), projected(Z, self.e_centre_, self.e_map_)
+
+    def _expect_and_maximise(self, X, Z, s):
+        balanced = np.where(s == 1, 1 / s.sum(), 1 / (1 - s).sum()) * len(s) / 2
+        self.y_coef_ = ridge_logistic(X, s, balanced, ridge=self.ridge)
+        positive = np.where(s == 1, 1.0, expit(linear(X, self.y_coef_)))
+        self.e_coef_ = ridge_logistic(Z, s, positive, ridge=self.ridge)
+        y, e = expit(linear(X, self.y_coef_)), expit(linear(Z, self.e_coef_))
+        self.history_, before = [], -np.inf
+        for round_ in range(self.max_rounds):
+            r = responsibilities(y, e, s)
+            self.y_coef_ = ridge_logistic(X, r, start=self.y_coef_, ridge=self.ridge)
+            self.e_coef_ = ridge_logistic(Z, s, r, start=self.e_coef_, ridge=self.ridge)
+            y, e = expit(linear(X, self.y_coef_)), expit(linear(Z, self.e_coef_))
+            reached = float(log_likelihood(y, e, s).mean())
+            self.history_.append({"round": round_, "log_likelihood": reached})
+            if reached - before < self.tol:
+                break
+            before = reached
+
+    def predict_propensity(self, X):
+        """The model's e(x), one value per row of ``X``."""
+        return rules.propensity(self.predict_proba(X)[:, 1], self.predict_label_proba(X))
+
+    def _y_proba(self, X):
+        return expit(linear(self._views(X)[0], self.y_coef_))
+
+    def _s_proba(self, X):
+        X, Z = self._views(X)
+        y, e = expit(linear(X, self.y_coef_)), expit(linear(Z, self.e_coef_))
+        return rules.label_posterior(y, e)

@@ -1,0 +1,498 @@
+"""AugmentedEM: its E-step, its class models, its choice, what it is told and what it warns of."""
+
+import warnings
+from dataclasses import replace
+from inspect import signature
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pu_utils import metrics, rules
+from pu_utils.data import make_synthetic
+from pu_utils.models import augmented_em
+from pu_utils.models.augmented_em import AugmentedEM
+from pu_utils.models.base import PUClassifier
+from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
+from pu_utils.models.em import ExchangeWarning, PriorWarning, log_likelihood
+from pu_utils.models.simple import ElkanNoto
+
+from .em_data import TAKES_S, exchangeable, product_of_logistics, ring_and_core
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::pu_utils.models.em.ExchangeWarning", "ignore::pu_utils.models.em.PriorWarning"
+)
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+
+
+@parametrize_with_checks(
+    [
+        AugmentedEM(max_rounds=2),
+        AugmentedEM("logistic", [0], max_rounds=2),
+        AugmentedEM("neighbours", max_rounds=2),
+        AugmentedEM(TREE, max_rounds=2),
+    ],
+    expected_failed_checks=lambda _: TAKES_S,
+)
+def test_scikit_learn(estimator, check):
+    """scikit-learn's own checks pass with S in the role of y."""
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return product_of_logistics(2000, seed=0)
+
+
+@pytest.fixture(scope="module")
+def ring():
+    return ring_and_core(1500, seed=0)
+
+
+@pytest.fixture(params=["logistic", "neighbours", TREE], ids=str)
+def fitted(request, rows):
+    X, _, _, _, s = rows
+    return AugmentedEM(request.param, prior=0.5, random_state=0).fit(X, s)
+
+
+def test_unfitted():
+    """An estimator that was not fitted says so."""
+    for method in ("predict", "predict_label_proba", "predict_propensity"):
+        with pytest.raises(NotFittedError):
+            getattr(AugmentedEM(), method)(np.zeros((1, 2)))
+
+
+def test_posteriors_are_products(fitted, rows):
+    """s(x) = y(x) e(x), and asked with S the posterior is Theorem 1's."""
+    X, _, _, _, s = rows
+    y, e = fitted.predict_proba(X)[:, 1], fitted.predict_propensity(X)
+    np.testing.assert_allclose(fitted.predict_label_proba(X), y * e, atol=1e-12)
+    expected = rules.augmented_posterior(y, y * e, s)
+    np.testing.assert_allclose(fitted.predict_proba(X, s=s)[:, 1], expected, atol=1e-12)
+    np.testing.assert_array_equal(fitted.predict(X, s=s), expected > 0.5)
+    assert fitted.diagnostics_["rows_with_s_above_y"] == 0
+
+
+@pytest.mark.parametrize("kind", [LogisticClass, NeighbourClass, lambda: CrossFittedClass(TREE)])
+def test_mean_posterior_is_the_prior(kind, rows):
+    """The constraint holds at the start and after every M-step."""
+    X, _, _, _, s = rows
+    model = kind()
+    y = model.start(X, s, prior=0.55)
+    assert y.mean() == pytest.approx(0.55, abs=1e-6)
+    for _ in range(2):
+        y = model.update(np.where(s == 1, 1.0, y))
+        assert y.mean() == pytest.approx(0.55, abs=1e-6)
+
+
+def test_history_tells_of_convergence(fitted, rows):
+    """Changes shrink until they are below ``tol``; likelihoods are those of the training rows."""
+    changes = [row["change"] for row in fitted.history_]
+    assert len(changes) > 1 and changes[-1] < changes[0]
+    assert changes[-1] < fitted.tol or len(changes) in (fitted.max_rounds, 6)
+    assert {"round", "log_likelihood", "class_model", "residualise", "rows"} == set(
+        fitted.history_[0]
+    ) - {"change"}
+
+
+def test_logistic_history_ends_with_the_fitted_likelihood(rows):
+    """The last entry of ``history_`` is about the model that is kept."""
+    X, _, _, _, s = rows
+    model = AugmentedEM("logistic", prior=0.5).fit(X, s)
+    y, e = model.predict_proba(X)[:, 1], model.predict_propensity(X)
+    reached = log_likelihood(y, e, s).mean()
+    assert model.history_[-1]["log_likelihood"] == pytest.approx(reached, abs=1e-10)
+
+
+def test_learns_its_own_model(rows):
+    """Told what labelling depends on, it ranks y(x) and e(x) apart, each by its own feature."""
+    X, y, e, _, s = rows
+    model = AugmentedEM("logistic", [1], 0.5, residualise=False).fit(X, s)
+    assert np.corrcoef(model.predict_proba(X)[:, 1], y)[0, 1] > 0.98
+    assert np.corrcoef(model.predict_propensity(X), e)[0, 1] > 0.95
+
+
+def test_the_prior_is_worth_something():
+    """On Synth. 1 at c = 0.5 it is ahead of all-negative by 3 points and of Elkan and Noto's."""
+    data = make_synthetic("synth_1", 0.5, 100, "released")
+    train, test = data.train, data.test
+    em, elkan_noto = (
+        metrics.u_accuracy(test.y, model.fit(train.X, train.s).predict(test.X, s=test.s), test.s)
+        for model in (AugmentedEM("logistic", prior=data.prior), ElkanNoto(prior=data.prior))
+    )
+    all_negative = (test.y[test.s == 0] == 0).mean()
+    assert em > all_negative + 0.03 and em >= elkan_noto
+
+
+# Neighbours
+
+
+def test_neighbours_follow_a_ring(ring):
+    """Where no line separates the classes, labels on one side of a ring flow around it."""
+    X, _, s = ring
+    new_X, new_y, new_s = ring_and_core(1500, seed=1)
+    neighbours, line = (
+        AugmentedEM(name, prior=0.5).fit(X, s) for name in ("neighbours", "logistic")
+    )
+    assert metrics.u_accuracy(new_y, neighbours.predict(new_X, s=new_s), new_s) > 0.97
+    far = (new_X[:, 0] < -2) & (new_y == 1)  # where next to nothing is labelled
+    assert s[X[:, 0] < -2].mean() < 0.05
+    assert neighbours.predict(new_X[far]).mean() > 0.75 > 0.25 > line.predict(new_X[far]).mean()
+
+
+def test_without_the_flow_few_labels_are_lost(ring):
+    """With 8 labels, letting them flow is worth 20 points over looking at neighbours' labels."""
+    X, y, s = ring
+    few = s.copy()
+    few[np.flatnonzero(s)[8:]] = 0
+    model = NeighbourClass()
+    flowing = model.start(X, few, prior=0.5)
+    beside = model.update(few.astype(float))
+    assert ((flowing > 0.5) == y).mean() > ((beside > 0.5) == y).mean() + 0.2
+
+
+def test_neighbours_of_a_row_exclude_it():
+    """A row's own responsibility does not enter its y."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    s = np.eye(60, dtype=int)[0]
+    model = NeighbourClass(n_neighbours=5)
+    model.start(X, s, prior=0.5)
+    r = np.random.default_rng(1).random(60)
+    logits = []
+    for own in (0.0, 1.0):
+        r[7] = own
+        model.update(r)
+        logits.append(model._sharpened(model._graph @ r / model._degree)[7])
+    assert logits[0] == logits[1]
+
+
+def test_graph_is_symmetric_and_sparse():
+    """Weights are symmetric, positive, at most 2 k a row on average, and every row has some."""
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    X[0] = 1e4  # far from all others
+    model = NeighbourClass(n_neighbours=7)
+    model.start(X, np.eye(400, dtype=int)[1], prior=0.5)
+    graph = model._graph
+    assert abs(graph - graph.T).max() == 0 and graph.nnz <= 2 * 7 * 400
+    assert model._degree.min() > 0 and graph.diagonal().max() == 0
+
+
+def test_copies_of_rows():
+    """Rows that occur many times, as in surveys, have distance 0 and do no harm."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(600, 3)).astype(float)
+    y = X[:, 0].astype(int)
+    s = y * (rng.random(600) < 0.5)
+    model = AugmentedEM("neighbours", prior=0.5).fit(X, s)
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+# Classifiers of scikit-learn
+
+
+def test_gradient_boosting(ring):
+    """Cross-fitted gradient boosting finds what no line separates, where labels are everywhere."""
+    X, y, _ = ring
+    s = y * (np.random.default_rng(0).random(len(y)) < 0.5)
+    boosting = GradientBoostingClassifier(n_estimators=20, random_state=0)
+    new_X, new_y, _ = ring_and_core(1500, seed=1)
+    unlabelled = np.zeros(len(new_X), dtype=int)
+    found = [
+        AugmentedEM(class_model, prior=0.5, random_state=0, max_rounds=3)
+        .fit(X, s)
+        .predict_proba(new_X, s=unlabelled)[:, 1]
+        for class_model in (boosting, "logistic")
+    ]
+    ranked = [metrics.u_auc(new_y, score, unlabelled) for score in found]
+    assert ranked[0] > 0.9 > 0.6 > ranked[1]
+
+
+def test_cross_fitting_asks_rows_that_were_not_fitted(rows):
+    """A tree that learns its rows by heart would give them back; cross-fitted it does not."""
+    X, _, _, _, s = rows
+    model = CrossFittedClass(DecisionTreeClassifier(random_state=0), random_state=0)
+    model.start(X, s, prior=0.5)
+    r = (np.random.default_rng(0).random(len(s)) < 0.5).astype(float)
+    assert abs(np.corrcoef(model.update(r), r)[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("class_model", [GaussianProcessClassifier(), "forest", 3])
+def test_class_models_that_cannot_be(class_model, rows):
+    """A classifier without sample_weight, and what is none, is refused with what to give."""
+    X, _, _, _, s = rows
+    with pytest.raises(ValueError, match=r"class_model is .* takes sample_weight"):
+        AugmentedEM(class_model, prior=0.5).fit(X, s)
+
+
+# The choice
+
+
+def test_auto_keeps_the_more_likely(rows, ring):
+    """It keeps a logistic model where that is true, and neighbours where it is not."""
+    for data, expected in ((rows, "logistic"), (ring, "neighbours")):
+        model = AugmentedEM(prior=0.5, random_state=0).fit(data[0], data[-1])
+        scores = {row["class_model"]: row["log_likelihood"] for row in model.choice_}
+        assert model.chosen_["class_model"] == max(scores, key=scores.get) == expected
+
+
+def test_the_choice_is_by_rows_not_seen(rows):
+    """Given validation rows choose, by their likelihood; nothing is held out or refitted then."""
+    X, _, _, _, s = rows
+    new_X, _, _, _, new_s = product_of_logistics(1000, seed=1)
+    model = AugmentedEM(prior=0.5).fit(X, s, validation=(new_X, new_s))
+    alone = AugmentedEM("logistic", prior=0.5).fit(X, s)
+    np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
+    y, e = alone.predict_proba(new_X)[:, 1], alone.predict_propensity(new_X)
+    assert model.choice_[0]["log_likelihood"] == pytest.approx(log_likelihood(y, e, new_s).mean())
+    assert {row["rows"] for row in model.history_} == {len(X)}
+
+
+def test_the_chosen_model_is_fitted_to_all_rows(rows):
+    """Rows are held out for the choice only."""
+    X, _, _, _, s = rows
+    model = AugmentedEM(prior=0.5, random_state=0).fit(X, s)
+    alone = AugmentedEM("logistic", prior=0.5).fit(X, s)
+    np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
+    assert sorted({row["rows"] for row in model.history_}) == [1701, 2000]
+    np.testing.assert_array_equal(model.training_rows_, np.arange(2000))
+
+
+def test_the_choice_is_made_on_a_sample(rows, monkeypatch):
+    """Of many rows a sample with the same share of labels chooses; all of them are fitted to."""
+    X, _, _, _, s = rows
+    monkeypatch.setattr(augmented_em, "SETTINGS", replace(augmented_em.SETTINGS, choice_rows=500))
+    model = AugmentedEM(prior=0.5, random_state=0).fit(X, s)
+    sizes = [row["rows"] for row in model.history_]
+    assert sizes[-1] == 2000 and 498 <= min(sizes) <= 500
+    sample = model._sample(X, s, np.random.RandomState(0))
+    assert sample[1].mean() == pytest.approx(s.mean(), abs=2 / 500)
+
+
+# What labelling depends on
+
+
+@pytest.fixture(scope="module")
+def red():
+    """Five features of the class, all tinged by a sixth, which labelling looks at: X, y, s.
+
+    The sixth says nothing about the class; the reddest tenth of the positives is labelled.
+    """
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 4000)
+    redness = rng.normal(size=4000)
+    X = rng.normal(size=(4000, 5)) + 1.2 * y[:, None] + 2 * redness[:, None]
+    s = y * (redness > np.quantile(redness[y == 1], 0.9))
+    return np.column_stack([X, redness]), y, s
+
+
+def u_accuracy(model, X, y, s):
+    return metrics.u_accuracy(y, model.fit(X, s).predict(X, s=s), s)
+
+
+def test_knowing_what_labelling_depends_on(red):
+    """Where labels follow a feature that tinges all others, knowing it is worth 20 points."""
+    X, y, s = red
+    options = {"class_features": range(5), "random_state": 0}
+    knowing = AugmentedEM("logistic", [5], 0.5, **options)
+    unknowing = AugmentedEM("logistic", None, 0.5, **options)
+    assert u_accuracy(knowing, X, y, s) > u_accuracy(unknowing, X, y, s) + 0.2
+    assert knowing.chosen_["residualise"]
+
+
+def test_the_propensity_sees_its_features_alone(red):
+    """e(x) changes with its feature and with nothing else; y(x) with the class features alone."""
+    X, _, s = red
+    model = AugmentedEM("logistic", [5], 0.5, class_features=range(5), residualise=False).fit(X, s)
+    others, own = X.copy(), X.copy()
+    others[:, :5] += 1
+    own[:, 5] += 1
+    np.testing.assert_array_equal(model.predict_propensity(others), model.predict_propensity(X))
+    np.testing.assert_array_equal(model.predict_proba(own), model.predict_proba(X))
+    assert (model.predict_propensity(own) != model.predict_propensity(X)).all()
+
+
+def test_residuals_do_not_see_the_propensity_feature(red):
+    """A residual is what is left when rows are moved along the regression on the feature."""
+    X, _, s = red
+    model = AugmentedEM("logistic", [5], 0.5, class_features=range(5), residualise=True).fit(X, s)
+    moved = X.copy()
+    moved[:, 5] += 1
+    slope = model.residual_coef_[0] / X[:, 5].std()
+    moved[:, :5] += slope
+    np.testing.assert_allclose(slope, 2, atol=0.15)  # 5 standard errors of (1 + .36)^.5 / 4000^.5
+    np.testing.assert_allclose(model.predict_proba(moved), model.predict_proba(X), atol=1e-9)
+
+
+def test_residuals_of_a_feature_on_itself_are_nothing(red):
+    """A class feature that labelling sees too leaves no rounding errors blown up to unit scale."""
+    X, _, s = red
+    model = AugmentedEM("logistic", [5], 0.5, residualise=True).fit(X, s)
+    assert model.y_view_map_[5, 5] == 0 and model.y_view_map_[4, 4] > 0
+
+
+def test_names_functions_and_numbers_agree(red):
+    """Columns by name of a data frame, by number, or computed from X."""
+    X, _, s = red
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    options = {"prior": 0.5, "residualise": False}
+    by_number = AugmentedEM("logistic", [5], **options).fit(X, s).predict_proba(X)
+    by_name = AugmentedEM("logistic", ["f"], **options).fit(frame, s).predict_proba(frame)
+    computed = AugmentedEM("logistic", lambda X: X[:, 5], **options).fit(X, s).predict_proba(X)
+    np.testing.assert_allclose(by_name, by_number, atol=1e-9)
+    np.testing.assert_allclose(computed, by_number, atol=1e-9)
+
+
+# Warnings and errors
+
+
+def test_exchange_is_noticed():
+    """Where y and e have one form and one level, a warning says that they can be exchanged."""
+    X, _, s = exchangeable(2000, seed=0)
+    with pytest.warns(ExchangeWarning, match="class and propensity can be exchanged"):
+        model = AugmentedEM("logistic", prior=0.5).fit(X, s)
+    assert model.exchange_["disagreement"] > 0.05
+    assert abs(model.exchange_["gain"]) < 2 * model.exchange_["standard_error"] + 1e-3
+
+
+def test_no_exchange_where_labelling_is_known():
+    """The same rows with the labelling's feature named: no warning, and a clear gain."""
+    X, _, s = exchangeable(2000, seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ExchangeWarning)
+        model = AugmentedEM("logistic", [1], 0.5, residualise=False).fit(X, s)
+    assert model.exchange_["gain"] > 2 * model.exchange_["standard_error"]
+
+
+@pytest.mark.parametrize("class_model", ["auto", "logistic"])
+def test_an_estimated_prior_warns_once(class_model, rows):
+    """No prior: one warning, with the estimator's name and its bias."""
+    X, _, _, _, s = rows
+    with pytest.warns(PriorWarning, match=r"estimate_prior .* too high") as caught:
+        model = AugmentedEM(class_model, random_state=0).fit(X, s)
+    assert sum(issubclass(w.category, PriorWarning) for w in caught) == 1
+    assert s.mean() < model.prior_ < 1
+
+
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        ({"prior": 0.1}, "at least the share of labelled rows"),
+        ({"residualise": "some"}, r"'residualise' .* must be .*'auto'.*Got 'some'"),
+        ({"residualise": True}, "name the features that labelling depends on"),
+        ({"n_neighbours": 0}, r"'n_neighbours' .* must be an int in the range \[1, inf\)"),
+        ({"max_rounds": 0}, r"'max_rounds' .* must be an int in the range \[1, inf\)"),
+        ({"validation_fraction": 2}, r"'validation_fraction' .* must be .*Got 2"),
+    ],
+)
+def test_bad_options(option, message, rows):
+    """A bad option is named with its value and the remedy."""
+    X, _, _, _, s = rows
+    with pytest.raises(ValueError, match=message):
+        AugmentedEM(**{"prior": 0.5} | option).fit(X, s)
+
+
+DEGENERATE = {
+    "fewer rows than neighbours": (slice(0, 15), 4),
+    "one labelled row": (slice(0, 300), 1),
+    "two labelled rows": (slice(0, 300), 2),
+}
+
+
+@pytest.mark.parametrize("class_model", ["auto", "logistic", "neighbours", TREE], ids=str)
+@pytest.mark.parametrize("case", DEGENERATE)
+def test_degenerate_data(class_model, case, rows):
+    """Few rows, few labels: it works."""
+    part, n_labelled = DEGENERATE[case]
+    X, s = rows[0][part], rows[4][part].copy()
+    s[np.flatnonzero(s)[n_labelled:]] = 0
+    model = AugmentedEM(class_model, prior=0.5, random_state=0).fit(X, s)
+    assert np.isfinite(model.predict_proba(X, s=s)).all()
+
+
+@pytest.mark.parametrize("class_model", ["logistic", "neighbours"])
+def test_features_that_say_nothing(class_model, rows):
+    """Constant features give every unlabelled row the same posterior."""
+    X, s = np.ones((200, 3)), rows[4][:200]
+    model = AugmentedEM(class_model, prior=0.6).fit(X, s)
+    posterior = model.predict_proba(X[:5])[:, 1]
+    assert posterior.std() < 1e-9 and 0 < posterior[0] < 1
+
+
+def test_all_positives_labelled(rows):
+    """A prior equal to the share of labelled rows leaves no positives to find, and is accepted."""
+    X, _, _, _, s = rows
+    model = AugmentedEM("logistic", prior=s.mean()).fit(X, s)
+    assert model.label_frequency_ == 1.0
+    assert (model.predict(X, s=s) == s).mean() > 0.9
+
+
+# Storage, seeds, and the class that nobody may see
+
+
+def test_stored_and_loaded(fitted, rows, tmp_path):
+    """A stored model predicts as before; one around a foreign classifier is refused."""
+    X, _, _, _, s = rows
+    if fitted.chosen_["class_model"] == "classifier":
+        with pytest.raises(ValueError, match=r"DecisionTreeClassifier.* cannot be written as JSON"):
+            fitted.save(tmp_path / "model")
+        return
+    fitted.save(tmp_path / "model")
+    loaded = PUClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(X, s=s), fitted.predict_proba(X, s=s))
+    assert set(vars(loaded)) == set(vars(fitted))
+    assert (loaded.history_, loaded.exchange_) == (fitted.history_, fitted.exchange_)
+
+
+def test_same_seed_same_result(rows):
+    """Two fits with one seed agree exactly, and leave the global random state alone."""
+    X, _, _, _, s = rows
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    first, second = (
+        AugmentedEM(prior=0.5, random_state=3).fit(X, s).predict_proba(X) for _ in range(2)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+
+
+def decisions(data):
+    """What an analyst does with a record: fit to the training part, decide on the test part."""
+    train, held, test = data.train, data.validation, data.test
+    model = AugmentedEM(prior=data.prior, random_state=0)
+    model.fit(train.X, train.s, validation=(held.X, held.s))
+    return model.predict_proba(test.X, s=test.s)
+
+
+def test_noise_for_y_changes_no_prediction():
+    """With noise in place of Y and of its probabilities, predictions stay what they are."""
+    data = make_synthetic("synth_1", 0.3, 100, "released")
+    rng = np.random.default_rng(0)
+    noise = replace(
+        data,
+        y=rng.integers(0, 2, len(data)).astype(data.y.dtype),
+        y_proba=rng.random(len(data)),
+        propensity=rng.random(len(data)),
+    )
+    assert (noise.y != data.y).mean() > 0.4
+    np.testing.assert_array_equal(decisions(noise), decisions(data))
+    assert list(signature(AugmentedEM.fit).parameters) == ["self", "X", "s", "validation"]
+
+
+def test_float32_and_wide_tables():
+    """A wide table in single precision: condensed, fitted, asked in parts."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    X = (rng.random((500, 150)) + 0.5 * y[:, None] * (np.arange(150) < 40)).astype(np.float32)
+    s = y * (rng.random(500) < expit(2 * (X[:, :5].sum(1) - X[:, :5].sum(1).mean())))
+    model = AugmentedEM(prior=0.5, random_state=0).fit(X, s)
+    whole = model.predict_proba(X, s=s)
+    parts = np.vstack(
+        [model.predict_proba(X[i : i + 100], s=s[i : i + 100]) for i in range(0, 500, 100)]
+    )
+    np.testing.assert_allclose(np.vstack(parts), whole, atol=1e-6)
+    assert metrics.u_accuracy(y, model.predict(X, s=s), s) > 0.9
