@@ -266,6 +266,8 @@ class AugmentedEM(PUClassifier):
         self.chosen_ = {"class_model": run.class_model.name, "residualise": run.residualise}
         self.residual_coef_, self.e_coef_ = run.residual_coef, run.e_coef
         for prefix, part in run.parts().items():
+            for old in [name for name in vars(self) if name.startswith(f"{prefix}_")]:
+                delattr(self, old)  # an earlier fit may have kept another class model
             for name, value in vars(part).items():
                 if not name.startswith("_"):
                     setattr(self, f"{prefix}_{name}_", value)

@@ -450,6 +450,15 @@ def test_stored_and_loaded(fitted, rows, tmp_path):
     assert (loaded.history_, loaded.exchange_) == (fitted.history_, fitted.exchange_)
 
 
+def test_a_second_fit_forgets_the_first(rows):
+    """What another class model left behind is neither kept nor stored."""
+    X, _, _, _, s = rows
+    model = AugmentedEM("neighbours", prior=0.5).fit(X, s)
+    assert "y_model_rows_" in vars(model)
+    model.set_params(class_model="logistic").fit(X, s)
+    assert set(vars(model)) == set(vars(AugmentedEM("logistic", prior=0.5).fit(X, s)))
+
+
 def test_same_seed_same_result(rows):
     """Two fits with one seed agree exactly, and leave the global random state alone."""
     X, _, _, _, s = rows
