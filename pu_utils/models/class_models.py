@@ -90,7 +90,7 @@ class NeighbourClass:
         return expit(logits + shift_to_prior(logits, prior))
 
     def _search(self):
-        """Brute force: in chunks of constant size, and faster than trees beyond ten columns."""
+        """Brute force, in chunks of constant size; trees win below about ten columns only."""
         return NearestNeighbors(n_neighbors=self.n_neighbours, algorithm="brute").fit(self.rows)
 
     def _weights(self, distance, radius, index):

@@ -105,7 +105,8 @@ def test_the_propensity_s_gradient():
         return -log_likelihood(y, expit(linear(X, coef)), s).mean()
 
     assert check_grad(loss, lambda _: np.zeros(3), coef) < 1e-4
-    np.testing.assert_allclose(coef, [1, 0, 2], atol=1.2)  # 3 to 4 standard errors at 500 rows
+    # 4 standard deviations, each from 20 sets of this size (seeds 1000 to 1019)
+    assert (np.abs(coef - [1, 0, 2]) < 4 * np.array([0.36, 0.30, 0.26])).all()
 
 
 def test_the_estimator_s_prior_is_used(rows):

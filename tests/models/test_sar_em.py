@@ -36,12 +36,13 @@ def rows():
 def test_recovers_both_models_where_labelling_is_known(rows):
     """Told what labelling depends on, it finds the coefficients of y and e to 5 standard errors.
 
-    The standard errors come from 20 simulated sets of this size: 0.09 to 0.17.
+    In 20 sets of this size (seeds 1000 to 1019) the coefficients' standard deviations were 0.11,
+    0.12 and 0.10 for y, 0.14 and 0.13 for e.
     """
     X, y, e, _, s = rows
     model = SarEm(propensity_features=[1], ridge=1e-3, tol=1e-7).fit(X, s)
-    np.testing.assert_allclose(model.y_coef_, [0.0, 3.0, 0.0], atol=0.85)
-    np.testing.assert_allclose(model.e_coef_, [1.0, 2.0], atol=0.85)
+    assert (np.abs(model.y_coef_ - [0, 3, 0]) < 5 * np.array([0.11, 0.12, 0.10])).all()
+    assert (np.abs(model.e_coef_ - [1, 2]) < 5 * np.array([0.14, 0.13])).all()
     assert np.abs(model.predict_proba(X)[:, 1] - y).mean() < 0.03
     assert np.abs(model.predict_propensity(X) - e).mean() < 0.06
 
