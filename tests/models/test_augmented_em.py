@@ -72,7 +72,7 @@ def test_posteriors_are_products(fitted, rows):
     """s(x) = y(x) e(x), and asked with S the posterior is Theorem 1's."""
     X, _, _, _, s = rows
     y, e = fitted.predict_proba(X)[:, 1], fitted.predict_propensity(X)
-    np.testing.assert_array_equal(fitted._class_posterior(X), y)
+    np.testing.assert_array_equal(fitted._y_proba(X), y)
     np.testing.assert_allclose(fitted.predict_label_proba(X), y * e, atol=1e-12)
     expected = rules.augmented_posterior(y, y * e, s)
     np.testing.assert_allclose(fitted.predict_proba(X, s=s)[:, 1], expected, atol=1e-12)

@@ -86,7 +86,13 @@ def test_a_run_takes_over_from_one_that_was_killed(warm, undisturbed, tmp_path):
 def long_run(output):
     """A command in a process group of its own, started from nothing, that is at work."""
     words = [sys.executable, "-m", "pu_utils", *LONG, "--output", output, "--workers", 2]
-    process = subprocess.Popen(map(str, words), start_new_session=True, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        map(str, words),
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
+        # as in a terminal: a shell that starts the tests in the background has Ctrl-C ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     wait_until(lambda: results(output))
     return process
 
