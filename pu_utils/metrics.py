@@ -92,6 +92,20 @@ def u_auc(y, score, s):
     return float(above / (positives * negatives))
 
 
+def u_log_loss(y, score, s, least=1e-6):
+    """Mean of minus the logarithm of the probability that unlabelled rows' classes were given.
+
+    A class that was held impossible costs as much as one of probability ``least``.
+
+    Examples
+    --------
+    >>> round(u_log_loss([1, 1, 0], [0.2, 0.5, 0.5], s=[1, 0, 0]), 4)
+    0.6931
+    """
+    y, score = _unlabelled(s, y=y, score=score)
+    return float(-np.mean(np.log(np.clip(np.where(y == 1, score, 1 - score), least, 1))))
+
+
 def all_negative_u_accuracy(prior, label_frequency):
     """U-accuracy of calling every unlabelled row negative, in expectation.
 

@@ -86,9 +86,10 @@ class AugmentedEM(PUClassifier):
         by.
     ridge : float
         Weight of the penalty on the coefficients of standardised features.
-    max_rounds : int
+    max_rounds : int, optional
         Most rounds of EM (of classifiers of scikit-learn at most 6). More rounds make S more
         likely; where class and propensity can be exchanged that is not always for the better.
+        Where None it is 30, and 1,000 where propensity features are given.
     tol : float
         Mean change of the responsibilities below which the rounds end.
     validation_fraction : float
@@ -138,7 +139,7 @@ class AugmentedEM(PUClassifier):
     n_neighbours: int = SETTINGS.n_neighbours
     sharpness: float = SETTINGS.sharpness
     ridge: float = SETTINGS.ridge
-    max_rounds: int = SETTINGS.max_rounds
+    max_rounds: int | None = None
     tol: float = SETTINGS.tol
     validation_fraction: float = SETTINGS.validation_fraction
     random_state: int | np.random.RandomState | None = None
@@ -149,7 +150,7 @@ class AugmentedEM(PUClassifier):
         "n_neighbours": [COUNT],
         "sharpness": [POSITIVE],
         "ridge": [NOT_NEGATIVE],
-        "max_rounds": [COUNT],
+        "max_rounds": [COUNT, None],
         "tol": [NOT_NEGATIVE],
         "validation_fraction": [SHARE],
         "random_state": ["random_state"],
@@ -328,8 +329,13 @@ class _Run:
         prior = self.estimator.prior_
         y = self.class_model.start(rows, s, prior)
         e = np.full(len(s), min(s.mean() / prior, 1.0))
-        rounds = self.estimator.max_rounds
-        self._iterate(y, e, s, min(rounds, self.class_model.max_rounds or rounds))
+        self._iterate(y, e, s, self._most_rounds())
+
+    def _most_rounds(self):
+        told = self.estimator.propensity_features is not None
+        default = SETTINGS.told_rounds if told else SETTINGS.max_rounds
+        rounds = self.estimator.max_rounds or default
+        return min(rounds, self.class_model.max_rounds or rounds)
 
     def _class_view(self, rows, random_state):
         """What the class model sees of its columns, residuals if asked for."""
@@ -367,8 +373,7 @@ class _Run:
         other.class_model = copy.copy(self.class_model)
         logits = logit(np.clip(self._e, TINY, 1 - TINY))
         start = expit(logits + shift_to_prior(logits, prior))
-        rounds = min(self.estimator.max_rounds, SETTINGS.exchange_rounds)
-        other._iterate(start, self._y, s, rounds)
+        other._iterate(start, self._y, s, min(self._most_rounds(), SETTINGS.exchange_rounds))
         mine, its = (log_likelihood(run._y, run._e, s) for run in (self, other))
         unlabelled = s == 0
         decisions = [responsibilities(run._y, run._e, s)[unlabelled] > 0.5 for run in (self, other)]

@@ -101,6 +101,13 @@ def measure(decision, test):
     if decision.rule != "x_only":
         values |= {name: getattr(metrics, name)(test.y, predicted, test.s) for name in U_METRICS}
         values["u_auc"] = metrics.u_auc(test.y, decision.score(), test.s)
+    if decision.rule == "augmented":
+        score = decision.score()
+        balanced = score > score[test.s == 0].mean()  # the balanced rule: at the prior of U
+        values["u_balanced_accuracy_of_balanced_rule"] = metrics.u_balanced_accuracy(
+            test.y, balanced, test.s
+        )
+        values["u_log_loss"] = metrics.u_log_loss(test.y, score, test.s)
     finite = {name: value if np.isfinite(value) else None for name, value in values.items()}
     return {"decision": decision.name, "rule": decision.rule, **finite}
 

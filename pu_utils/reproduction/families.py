@@ -7,7 +7,7 @@ decisions are recorded beside all others.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -105,6 +105,18 @@ A3 = {
     "alarm_learning_rate": 1e-5,
 }
 ELKAN_NOTO = {"model": "logistic regression of standardised features", "max_iter": 1000}
+EM_CHANGES = {
+    "10 neighbours": {"n_neighbours": 10},
+    "40 neighbours": {"n_neighbours": 40},
+    "sharpness 1.5": {"sharpness": 1.5},
+    "sharpness 3": {"sharpness": 3.0},
+    "8 rounds": {"max_rounds": 8},
+    "100 rounds": {"max_rounds": 100},
+    "prior 20% too low": {"prior_times": 0.8},
+    "prior 10% too low": {"prior_times": 0.9},
+    "prior 10% too high": {"prior_times": 1.1},
+    "prior 20% too high": {"prior_times": 1.2},
+}
 SMOKE = Schedule(
     pretraining_epochs=2,
     phase_epochs=(2, 2, 2, 2, 2),
@@ -130,6 +142,19 @@ def vae_pu_parameters(dataset, schedule, one_class_methods=None):
     if one_class_methods or not entry.synthetic:  # Table 1 has no synthetic set
         parameters["a3"] = A3 | ({"hidden": (16, 8), "epochs": 1} if smoke else {})
     return parameters
+
+
+def vae_pu_bayes_parameters(dataset, schedule):
+    """Options of VAE-PU, and of what recalibrates it."""
+    parameters = vae_pu_parameters(dataset, schedule) | em_parameters(dataset, schedule)
+    return {name: value for name, value in parameters.items() if name != "a3"}
+
+
+def em_parameters(dataset, schedule, **facts):
+    """Every setting of the EM estimators, so that a change of one makes results stale."""
+    from pu_utils.models.em import SETTINGS
+
+    return {"settings": asdict(SETTINGS), **facts}
 
 
 def lbe_parameters(dataset, schedule, released=False):
@@ -195,6 +220,75 @@ def elkan_noto(data, parameters, seed, watch):
 
     model = train("EN", ElkanNoto(prior=data.prior), data, watch)
     return with_and_without_s({"EN": model}, data.test)
+
+
+def vae_pu_bayes(data, parameters, seed, watch):
+    """VP and VP-B alone, as compared with simpler methods, and VP-B recalibrated by S."""
+    from sklearn.frozen import FrozenEstimator
+
+    from pu_utils.models import Recalibrated, VaePu
+
+    models = _trained(VaePu, data, parameters, seed, watch)
+    estimator = Recalibrated(FrozenEstimator(models["VP-B"]), prior=data.prior, random_state=seed)
+    name = "VP-B recalibrated"
+    models[name] = train(name, estimator, data, watch, **held_out(data))
+    return with_and_without_s(models, data.test)
+
+
+def augmented_em(data, parameters, seed, watch):
+    """AugmentedEM; "told" what labelling looked at, which it then sees apart from the features."""
+    from pu_utils.models import AugmentedEM
+
+    estimator = AugmentedEM(prior=data.prior, random_state=seed)
+    if not parameters["told"]:
+        model = train("EM", estimator, data, watch, **held_out(data))
+        return with_and_without_s({"EM": model}, data.test)
+    data, columns = _with_score(data)
+    model = train("EM told", estimator.set_params(**columns), data, watch, **held_out(data))
+    return with_and_without_s({"EM told": model}, data.test)
+
+
+def em_changes(data, parameters, seed, watch):
+    """AugmentedEM with one setting at a time changed, to see what its results hang on."""
+    from pu_utils.models import AugmentedEM
+
+    least = 1.02 * data.train.s.mean()  # a prior below the labelled share would be refused
+    models = {}
+    for name, change in parameters["changes"].items():
+        prior = max(change.get("prior_times", 1) * data.prior, least)
+        options = {key: value for key, value in change.items() if key != "prior_times"}
+        model = AugmentedEM(prior=prior, random_state=seed, **options)
+        models[f"EM, {name}"] = train(name, model, data, watch, **held_out(data))
+    shuffled = np.random.default_rng(seed).permutation(len(data))
+    wrong, columns = _with_score(replace(data, score=shuffled.astype(float)))
+    model = AugmentedEM(prior=data.prior, random_state=seed, **columns)
+    model = train("told wrongly", model, wrong, watch, **held_out(wrong))
+    return with_and_without_s(models, data.test) + with_and_without_s(
+        {"EM, told wrongly": model}, wrong.test
+    )
+
+
+def simple(name, data, parameters, seed, watch):
+    """SAR-EM, which needs no prior, or uPU."""
+    from pu_utils import models
+
+    estimator = getattr(models, parameters["estimator"])()
+    if "prior" in estimator.get_params():
+        estimator.set_params(prior=data.prior)
+    return with_and_without_s({name: train(name, estimator, data, watch)}, data.test)
+
+
+def supervised(data, parameters, seed, watch):
+    """Logistic regression of the true class: what could be learnt if every row were labelled."""
+    from sklearn.base import clone
+
+    from pu_utils.models.simple import STANDARDISED
+
+    with watch.phase("supervised"):
+        model = clone(STANDARDISED).fit(data.train.X, data.train.y)
+    y_proba = model.predict_proba(data.test.X)[:, 1]
+    nothing = np.zeros_like(y_proba)  # is said of s(x)
+    return [Decision("supervised", rule, y_proba, nothing) for rule in ("x_only", "naive")]
 
 
 def prophets(rows):
@@ -268,6 +362,14 @@ def _estimates(model, test):
     return y_proba, np.minimum(model.predict_label_proba(test.X), y_proba)
 
 
+def _with_score(data):
+    """The data with what labelling looked at as a last column, and what may see which columns."""
+    score = np.zeros(len(data)) if data.score is None else data.score  # SCAR looks at nothing
+    features = list(range(data.X.shape[1]))
+    columns = {"propensity_features": [len(features)], "class_features": features}
+    return replace(data, X=np.column_stack([data.X, score])), columns
+
+
 def _truth(rows):
     return rows.y_proba, rules.label_posterior(rows.y_proba, rows.propensity)
 
@@ -321,6 +423,17 @@ FAMILIES = {
     "lbe": Family(lbe, lbe_parameters, **_LOGISTIC),
     "lbe_released": Family(lbe, partial(lbe_parameters, released=True), **_LOGISTIC),
     "elkan_noto": Family(elkan_noto, lambda *_: ELKAN_NOTO, 1, tolerance=0.01),
+    "vae_pu_bayes": Family(vae_pu_bayes, vae_pu_bayes_parameters, 1, **_NETWORKS),
+    "augmented_em": Family(augmented_em, partial(em_parameters, told=False), 1, tolerance=0.02),
+    "augmented_em_told": Family(augmented_em, partial(em_parameters, told=True), 1, tolerance=0.02),
+    "em_changes": Family(em_changes, partial(em_parameters, changes=EM_CHANGES), 1, tolerance=0.02),
+    "sar_em": Family(
+        partial(simple, "SAR-EM"), partial(em_parameters, estimator="SarEm"), 1, tolerance=0.02
+    ),
+    "upu": Family(
+        partial(simple, "uPU"), partial(em_parameters, estimator="Upu"), 1, tolerance=0.01
+    ),
+    "supervised": Family(supervised, lambda *_: ELKAN_NOTO, 1, tolerance=0.01),
     "reference": Family(lambda data, *_: prophets(data.test), lambda *_: {}, 1, EXACT),
 }
 EXPERIMENT_SCHEDULES = _NETWORKS["schedules"]  # smoke: on samples of the real sets

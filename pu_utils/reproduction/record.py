@@ -19,6 +19,7 @@ from pu_utils.reproduction.output import Locks, split_recorded, write_result, wr
 METRIC_COLUMNS = [*KEY, "decision", "rule", "metric", "value"]
 PROVENANCE = ["settings_hash", "data_fingerprint", "device", "processor", "versions", "commit"]
 EXPERIMENT_COLUMNS = [*KEY, *PROVENANCE, "seconds", "processor_seconds", "seconds_by_phase"]
+LATER_METRICS = ("u_balanced_accuracy_of_balanced_rule", "u_log_loss")  # not in early records
 # Ratios of few rows, such as precision where hardly any is called positive, are compared only
 # where nothing may differ
 STEADY_METRICS = ("accuracy", "u_accuracy", "u_balanced_accuracy", "u_auc")
@@ -251,6 +252,8 @@ def _compare(experiment, result, metrics, same_machine):
     rows = pd.DataFrame(_metric_rows(experiment, result), columns=METRIC_COLUMNS)
     now = pd.to_numeric(rows.set_index(index)["value"])
     recorded = metrics.merge(rows[KEY].drop_duplicates(), on=KEY)
+    unknown = set(LATER_METRICS) - set(recorded["metric"])
+    now = now[~now.index.get_level_values("metric").isin(unknown)]
     then = recorded.set_index(index)["value"].reindex(now.index)
     if not same_machine:
         steady = now.index.get_level_values("metric").isin(STEADY_METRICS)
