@@ -15,15 +15,24 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 MOST_COLUMNS = 1000
-LEAST_LABELLED = 10
-MOST_LEVELS, LEAST_ROWS = 20, 5  # of a category: how many levels are kept, each in so many rows
+LEAST_ROWS = 10  # of labelled and of unlabelled rows
+MOST_LEVELS, LEAST_OF_LEVEL = 50, 5  # of a category: levels kept, and rows that each is found in
 UNDERSTOOD = 0.95  # share of a column's values that must be numbers or dates for it to be one
 CHANCE = 1e-3  # a coincidence less likely than this is taken for a leak
 MISSING = "(missing)"
 FORMS = ("number", "ISO8601", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 KNOWN_LABELS = {("0", "1"): "1", ("false", "true"): "true", ("-1", "1"): "1"}
 NEGATIVE_WORDS = {"0", "-1", "false", "no", "n", "negative", "u", "unlabelled", "unlabeled"}
-CSV_ENDINGS, PARQUET_ENDINGS = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+CSV, PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+REMEDIES = {
+    ImportError: "install an engine for Parquet (pip install pyarrow), or save it as CSV",
+    UnicodeDecodeError: "it is not UTF-8: save it as 'CSV UTF-8'",
+    pd.errors.EmptyDataError: "it is empty: give a header and one row per case",
+    pd.errors.ParserWarning: "give every row as many cells as the header has",
+    pd.errors.ParserError: "give every row as many cells as the header has, and put cells that "
+    "hold a separator or a line break in double quotes",
+    ValueError: "save it anew",
+}
 
 
 # Files
@@ -44,65 +53,37 @@ def read_table(path, text_columns=()):
     pandas.DataFrame
     """
     path = Path(path)
+    ending = path.suffix.lower()
     if not path.is_file():
         raise ValueError(f"there is no file {str(path)!r}; check the name and the folder")
-    ending = path.suffix.lower()
-    if ending not in CSV_ENDINGS + PARQUET_ENDINGS:
-        raise ValueError(
-            f"{path.name!r} is neither CSV nor Parquet by its ending; save it as "
-            f"{' or '.join(CSV_ENDINGS + PARQUET_ENDINGS)}"
-        )
-    table = _read_parquet(path) if ending in PARQUET_ENDINGS else _read_csv(path, text_columns)
+    if ending not in CSV + PARQUET:
+        raise ValueError(f"{path.name!r} is no table; save it as {' or '.join(CSV + PARQUET)}")
+    try:
+        table = pd.read_parquet(path) if ending in PARQUET else _read_csv(path, text_columns)
+    except tuple(REMEDIES) as error:
+        remedy = next(text for kind, text in REMEDIES.items() if isinstance(error, kind))
+        what = str(error).strip()
+        raise ValueError(f"{path.name!r} cannot be read; {remedy} ({what})") from error
     table.columns = [str(column) for column in table.columns]
-    if table.empty:
-        raise ValueError(f"{path.name!r} has no rows below its header; nothing can be learnt")
-    if len(table.columns) > MOST_COLUMNS:
+    rows, columns = table.shape
+    if not rows or columns > MOST_COLUMNS:
         raise ValueError(
-            f"{path.name!r} has {len(table.columns):,} columns; at most {MOST_COLUMNS:,} are "
-            "read: keep those that may matter, or condense them (principal components) first"
+            f"{path.name!r} has {rows:,} rows and {columns:,} columns; give at least {LEAST_ROWS} "
+            f"rows and at most {MOST_COLUMNS:,} columns: keep those that may matter"
         )
     return table.reset_index(drop=True)
 
 
-def _read_parquet(path):
-    try:
-        return pd.read_parquet(path)
-    except ImportError as error:
-        raise ValueError(
-            f"reading {path.name!r} needs a Parquet engine: pip install pyarrow, or save the "
-            "table as CSV"
-        ) from error
-    except Exception as error:  # each engine has errors of its own for what is not Parquet
-        raise ValueError(
-            f"{path.name!r} cannot be read as Parquet ({error}); save it anew"
-        ) from error
-
-
 def _read_csv(path, text_columns):
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            separator = max(",;\t|", key=file.readline().count)
-        options = {"sep": separator, "encoding": "utf-8-sig", "index_col": False}
-        header = pd.read_csv(path, nrows=0, **options).columns
-        text = {name: str for name in header if name in text_columns or _names_rows(name)}
-        decimal = "," if separator == ";" else "."
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(path, decimal=decimal, low_memory=False, dtype=text, **options)
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path.name!r} is not UTF-8 (byte {error.object[error.start]:#04x} at "
-            f"{error.start}); save it as 'CSV UTF-8' (in a spreadsheet: Save As, file type)"
-        ) from error
-    except pd.errors.EmptyDataError as error:
-        raise ValueError(
-            f"{path.name!r} is empty; give a file with a header and one row per case"
-        ) from error
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        raise ValueError(
-            f"{path.name!r} is not a rectangular table ({str(error).strip()}); give every row as "
-            "many cells as the header, and put cells that hold the separator in double quotes"
-        ) from error
+    with path.open(encoding="utf-8-sig") as file:
+        separator = max(",;\t|", key=file.readline().count)
+    options = {"sep": separator, "encoding": "utf-8-sig", "index_col": False}
+    header = pd.read_csv(path, nrows=0, **options).columns
+    text = {name: str for name in header if name in text_columns or _names_rows(name)}
+    options["decimal"] = "," if separator == ";" else "."
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        return pd.read_csv(path, low_memory=False, dtype=text, **options)
 
 
 def _names_rows(column):
@@ -112,22 +93,17 @@ def _names_rows(column):
 
 
 def check_columns(table, **named):
-    """Raise unless every named option names columns of the table, each once."""
-    wanted = [
-        (option, name)
-        for option, value in named.items()
-        for name in ([value] if isinstance(value, str) else value or [])
-    ]
-    for option, name in wanted:
-        if name not in table.columns:
-            raise ValueError(
-                f"{option} names {name!r}, which is no column of the file; its columns are "
-                f"{', '.join(map(repr, table.columns[:20]))}"
-            )
-    names = [name for _, name in wanted]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"column {twice[0]!r} is named twice; it can serve one purpose only")
+    """Raise unless every option (in the plural or not) names columns of the table, each once."""
+    seen = set()
+    for option, names in named.items():
+        for name in [names] if isinstance(names, str) else names or []:
+            if name not in table.columns or name in seen:
+                why = "that is named twice" if name in seen else "which the file does not have"
+                raise ValueError(
+                    f"{option} names column {name!r}, {why}; choose another of its columns: "
+                    f"{', '.join(map(repr, table.columns[:20]))}"
+                )
+            seen.add(name)
 
 
 # The label and the identifier
@@ -164,62 +140,39 @@ def label_status(values, positive=None, known=None):
     """
     codes, found = pd.factorize(values)
     texts = [_label_text(value) for value in found]
-    distinct = sorted(set(texts) - {""})
-    strange = [text for text in distinct if text not in (known or distinct)]
-    if len(distinct) > 2 or strange:
+    held = sorted(set(texts) - {""})
+    strange = set(held) - set(known or held[:2])
+    if positive is None:
+        alone = held[0] if len(held) == 1 and held[0] not in NEGATIVE_WORDS else None
+        positive = KNOWN_LABELS.get(tuple(held), alone)
+    if strange or _label_text(positive) not in (known or held):
         raise ValueError(
-            f"label column {values.name!r} holds {', '.join(map(repr, strange or distinct[:5]))}; "
-            f"it must hold {' or '.join(map(repr, known or ['one value for labelled rows']))} and "
-            "at most one other, or blank cells, for unlabelled rows"
+            f"label column {values.name!r} holds {', '.join(map(repr, held[:5])) or 'nothing'}; it "
+            f"must hold {' and '.join(map(repr, known or ['one value for labelled rows']))} and at "
+            "most one other (or blank cells) for unlabelled rows: say which is labelled with "
+            "--positive VALUE"
         )
-    blank = "" in texts or -1 in codes
-    positive = _positive_value(values.name, distinct, positive, blank, known)
+    positive = _label_text(positive)
     labelled = np.array([*(text == positive for text in texts), False])
-    return labelled[codes].astype(int), positive, known or distinct
+    return labelled[codes].astype(int), positive, known or held
 
 
 def _label_text(value):
     """A label as text: 1, 1.0, '1' and ' 1 ' are the same, and so are True and 'TRUE'."""
     text = str(value).strip().casefold()
     try:
-        number = float(text)
+        return f"{float(text):g}"
     except ValueError:
         return text
-    return f"{number:g}" if np.isfinite(number) else text
-
-
-def _positive_value(column, distinct, positive, blank, known):
-    if positive is not None:
-        positive = _label_text(positive)
-        if positive not in (known or distinct):
-            raise ValueError(
-                f"--positive is {positive!r}, which label column {column!r} does not hold; it "
-                f"holds {', '.join(map(repr, distinct)) or 'blank cells only'}"
-            )
-        return positive
-    if tuple(distinct) in KNOWN_LABELS:
-        return KNOWN_LABELS[tuple(distinct)]
-    if len(distinct) == 2:
-        raise ValueError(
-            f"label column {column!r} holds {distinct[0]!r} and {distinct[1]!r}; say which means "
-            f"labelled: --positive {distinct[0]!r} or --positive {distinct[1]!r}"
-        )
-    if len(distinct) == 1 and blank and distinct[0] not in NEGATIVE_WORDS:
-        return distinct[0]
-    only = repr(distinct[0]) if distinct else "a blank cell"
-    raise ValueError(
-        f"label column {column!r} holds {only} in every row that says anything; both labelled and "
-        "unlabelled rows are needed (blank cells are unlabelled; --positive names the other value)"
-    )
 
 
 def check_counts(column, s):
     """Raise unless there are enough rows of either status to learn from."""
     for status, count in (("labelled", s.sum()), ("unlabelled", (1 - s).sum())):
-        if count < LEAST_LABELLED:
+        if count < LEAST_ROWS:
             raise ValueError(
-                f"label column {column!r} has {count} {status} row(s); at least {LEAST_LABELLED} "
-                "are needed to learn from: collect more, or check --label and --positive"
+                f"label column {column!r} has {count} {status} row(s); at least {LEAST_ROWS} are "
+                "needed to learn from: collect more, or check --label and --positive"
             )
 
 
@@ -227,28 +180,22 @@ def find_id(table, label):
     """The column that names rows, or None: a different value in every row and a name like it."""
     for name in table.columns.drop(label):
         values = table[name]
-        whole = not pd.api.types.is_float_dtype(values)
-        if _names_rows(name) and whole and values.is_unique and values.notna().all():
+        if _names_rows(name) and values.is_unique and values.notna().all():
             return name
     return None
 
 
 def row_names(table, column):
-    """The identifiers of the rows as text, or their numbers from 1 where there is no column."""
+    """The identifiers of the rows, or their numbers from 1 where there is no such column."""
     if column is None:
         return pd.Series(np.arange(1, len(table) + 1))
-    check_columns(table, **{"the id": column})
+    check_columns(table, **{"--id": column})
     names = table[column]
-    if names.isna().any():
+    bad = names.isna() | names.duplicated()
+    if bad.any():
         raise ValueError(
-            f"id column {column!r} is blank in row {int(names.isna().argmax()) + 1}; fill it in, "
-            "or leave out --id to have rows numbered"
-        )
-    if not names.is_unique:
-        twice = names[names.duplicated()].iloc[0]
-        raise ValueError(
-            f"id column {column!r} holds {str(twice)!r} more than once; keep one row per case, or "
-            "leave out --id to have rows numbered"
+            f"id column {column!r} is blank or repeats {str(names[bad].iloc[0])!r} in row "
+            f"{int(bad.argmax()) + 1}; keep one row per case, or leave out --id to number rows"
         )
     return names
 
@@ -259,12 +206,9 @@ def row_names(table, column):
 def describe_columns(table, s, apart):
     """Facts about every column but those named in ``apart``; see the module."""
     facts = [describe_column(table[name], s) for name in table.columns if name not in apart]
-    if not any(fact["kind"] != "dropped" for fact in facts):
+    if all(fact["kind"] == "dropped" for fact in facts):
         reasons = "; ".join(f"{fact['name']!r}: {fact['reason']}" for fact in facts[:5])
-        raise ValueError(
-            f"no column is left to learn from ({reasons or 'there is none beside label and id'}); "
-            "add columns that describe the rows"
-        )
+        raise ValueError(f"no column is left to learn from ({reasons}); add some that tell of rows")
     return facts
 
 
@@ -282,8 +226,8 @@ def describe_column(values, s):
     numbers = to_numbers(values, form)
     misread = int((np.isnan(numbers) & present).sum())
     known = numbers[~np.isnan(numbers)]
-    if not known.size or known.min() == known.max() and fact["missing"] + misread == 0:
-        return fact | {"reason": "no finite values that differ"}
+    if not known.size:
+        return fact | {"reason": "it holds no finite value"}
     return fact | {
         "kind": "number" if form == "number" else "date",
         "form": form,
@@ -338,11 +282,11 @@ def to_numbers(values, form):
 
 def _levels(values, present):
     counts = values.astype(str)[present].value_counts()
-    levels = [level for level in counts.index[:MOST_LEVELS] if counts[level] >= LEAST_ROWS]
+    levels = [level for level in counts.index[:MOST_LEVELS] if counts[level] >= LEAST_OF_LEVEL]
     if not levels:
-        return {"reason": f"text of which no value is found in {LEAST_ROWS} rows"}
+        return {"reason": f"text of which no value is found in {LEAST_OF_LEVEL} rows"}
     other = int(counts.sum() - counts[levels].sum())
-    if (~present).sum() >= LEAST_ROWS:
+    if (~present).sum() >= LEAST_OF_LEVEL:
         levels.append(MISSING)
     return {"kind": "category", "levels": levels, "other": other}
 
