@@ -114,8 +114,7 @@ class FineTunedVaePu(NetworkClassifier):
         try:
             check_is_fitted(base)
         except NotFittedError:
-            (X, s), (X_held, s_held) = ((X, self.classes_[s]) for X, s, *_ in (training, held))
-            base = clone(base).fit(X, s, validation=(X_held, s_held))
+            base = clone(base).fit(*training, validation=held[:2])
         if base.n_features_in_ != self.n_features_in_:
             raise ValueError(
                 f"base was fitted to {base.n_features_in_} features and X has "
@@ -296,9 +295,9 @@ class VaePuOcc(FineTunedVaePu):
 
     def _generate(self, X, s, random_state):
         """At least as many artificial unlabelled positives as ``X`` has rows, or the schedule's."""
-        status, n_rows = self.classes_[s], self.base_.schedule_.generated_rows
+        n_rows = self.base_.schedule_.generated_rows
         times = math.ceil(min(len(X), n_rows or len(X)) / s.sum())
-        parts = [self.base_.generate(X, status, random_state) for _ in range(times)]
+        parts = [self.base_._generated(X, s, random_state) for _ in range(times)]
         return random_state.permutation(np.concatenate(parts))[:n_rows]
 
     def _new_detector(self, random_state):

@@ -21,11 +21,11 @@ from pu_utils.models.base import NOT_NEGATIVE, SHARE, PUClassifier, estimator
 from pu_utils.models.em import (
     SETTINGS,
     Representation,
-    known_prior,
     linear,
     projected,
     ridge_logistic,
 )
+from pu_utils.models.simple import known_prior
 
 
 @estimator

@@ -56,7 +56,7 @@ from pu_utils.models.networks import (
     in_parts,
     new_generator,
 )
-from pu_utils.models.simple import estimate_prior
+from pu_utils.models.simple import known_prior
 from pu_utils.schedules import Schedule, resolve_schedule
 
 DROPOUT = 0.3  # of the discriminator's hidden units
@@ -482,7 +482,8 @@ class VaePu(NetworkClassifier):
     Parameters
     ----------
     prior : float, optional
-        P(Y=1), which the paper takes as known; estimated by ``estimate_prior`` where None.
+        P(Y=1), which the paper takes as known; estimated by ``estimate_prior``, with a
+        warning, where None.
     label_frequency : float, optional
         c = P(S=1 | Y=1); the share of the training rows that are labelled, over the prior, where
         None. (The paper's program takes it from all rows, held out or not.)
@@ -571,8 +572,7 @@ class VaePu(NetworkClassifier):
             device=self.device,
             verbose=self.verbose,
         ).fit(X, s, validation=held[:2])
-        prior = estimate_prior(X, s, random_state) if self.prior is None else self.prior
-        self._keep_prior(prior, s.mean())
+        self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
         if self.label_frequency is not None:
             self.label_frequency_ = float(self.label_frequency)
         self.schedule_ = resolve_schedule(self.schedule).scaled(self.epoch_scale)
@@ -623,7 +623,7 @@ class VaePu(NetworkClassifier):
             The latent that carries the label status.
         """
         check_is_fitted(self)
-        x, o = self._tensors(self._rows(X), self._label_status(s))
+        x, o = self._tensors(rows := self._rows(X), self._label_status(s, len(rows)))
         h_y, h_o = self.networks_.encoder_y(x).mean, self.networks_.encoder_o(x, o).mean
         return h_y.cpu().numpy(), h_o.cpu().numpy()
 
@@ -646,11 +646,15 @@ class VaePu(NetworkClassifier):
         """
         check_is_fitted(self)
         seed = self.random_state if random_state is None else random_state
-        generator = new_generator(check_random_state(seed), self._device)
-        status = self._label_status(s)
-        if len(np.unique(status)) < 2:
+        rows = self._rows(X)
+        return self._generated(rows, self._label_status(s, len(rows)), check_random_state(seed))
+
+    def _generated(self, X, s, random_state):
+        """The same for checked rows and a label status of 0 and 1."""
+        generator = new_generator(random_state, self._device)
+        if len(np.unique(s)) < 2:
             raise ValueError("s holds one status only; give labelled and unlabelled rows")
-        h_y, pool, pool_o = self.networks_.encode_all(*self._strata(self._rows(X), status))
+        h_y, pool, pool_o = self.networks_.encode_all(*self._strata(X, s))
         parts = [
             self.networks_.generate(h_y.rows(rows), pool, pool_o.rows, generator)
             for rows in torch.arange(len(h_y.mean), device=self._device).split(GENERATED_AT_ONCE)

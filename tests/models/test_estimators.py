@@ -33,6 +33,7 @@ from pu_utils.models import (
 )
 
 from .conftest import TINY, every_estimator
+from .em_data import TAKES_S
 
 CHECKED = Schedule(  # scikit-learn's checks fit some fifty times
     pretraining_epochs=1,
@@ -43,7 +44,6 @@ CHECKED = Schedule(  # scikit-learn's checks fit some fifty times
     target_hidden=(4,),
     label_epochs=1,
 )
-TAKES_S = {"check_fit_score_takes_y": "the second argument of fit is S, and is called s"}
 UNSCALED = {
     "check_fit_idempotent": "feeds features near 10,000, which VAE-PU refuses with the advice "
     "to scale them (TrainingDiverged)"
@@ -200,7 +200,8 @@ def test_save_and_load(estimator, blobs, tmp_path):
     """A stored estimator comes back with its settings, its predictions and its attributes."""
     X, _, s = blobs
     names = np.array(["unlabelled", "yes"])[s]
-    fitted = clone(estimator).fit(pd.DataFrame(X, columns=["a", "b", "c"]), names)
+    estimator = clone(estimator).set_params(positive="yes")
+    fitted = estimator.fit(pd.DataFrame(X, columns=["a", "b", "c"]), names)
     fitted.save(tmp_path / "model.safetensors")
     loaded = PUClassifier.load(tmp_path / "model.safetensors")
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
