@@ -1,4 +1,26 @@
-"""The command ``python -m pu_utils rank``: a table in, a ranking and a report out."""
+"""Rank the unlabelled rows of a table, most likely positive first.
+
+A row is labelled where it is known to be positive; of the others nobody knows. Give the share of
+positives among ALL rows (--prior) or a range of it: no data of this kind contain it. With neither,
+half of the positives are taken to be labelled, and the report shows four fifths to one fifth.
+
+Written are a ranking (--output) and a report (--report). The ranking has a line per unlabelled row:
+  id         or row, its number in the file from 1
+  y          probability of being positive
+  e          probability that a positive like it is labelled
+  s          probability of being labelled, y times e
+  augmented  probability of being positive in spite of having no label
+  decision   1 where it is called positive: more likely so than not, or by --cost or --budget
+The report is one HTML file: what was learnt, what depends on the prior, and how to check it.
+
+examples:
+  python -m pu_utils rank people.csv --label diagnosed --prior 0.14 --budget 100
+  python -m pu_utils rank people.csv --label diagnosed --prior-range 0.1 0.2 \\
+      --propensity-columns Age Education --save people.safetensors
+  python -m pu_utils rank people.safetensors --apply new_people.csv
+  python -m pu_utils rank people.csv --label diagnosed --prior 0.14 --audit-sample to_check.csv
+  python -m pu_utils rank people.csv --label diagnosed --prior 0.14 --audit to_check.csv
+"""
 
 import argparse
 import sys
@@ -11,28 +33,8 @@ from pu_utils.own_data.model import LIST, METHODS, TableModel
 from pu_utils.own_data.report import first_line, write_report
 from pu_utils.own_data.table import read_table, unfamiliar
 
-MODEL_ENDING = ".safetensors"
+MODEL = ".safetensors"
 NOT_STORED = "elkan-noto"  # its classifier of S is scikit-learn's, which only pickle stores
-DESCRIPTION = """\
-Rank the unlabelled rows of a table, most likely positive first.
-
-A row is labelled where it is known to be positive; of the others nobody knows. Give the share of
-positives among ALL rows (--prior) or a range of it: no data of this kind contain it. With neither,
-half of the positives are taken to be labelled, and the report shows four fifths to one fifth.
-
-Written are RANKED.CSV (id, y, e, s, augmented, decision: probability of being positive; of a
-positive being labelled; of being labelled; of being positive though unlabelled; 1 where called)
-and REPORT.HTML, which says what was learnt, what depends on the prior, and how to check it.
-"""
-EXAMPLES = """\
-examples:
-  python -m pu_utils rank people.csv --label diagnosed --prior 0.14 --budget 100
-  python -m pu_utils rank people.csv --label diagnosed --prior-range 0.1 0.2 \\
-      --propensity-columns Age Education --save people.safetensors
-  python -m pu_utils rank people.safetensors --apply new_people.csv
-  python -m pu_utils rank people.csv --label diagnosed --prior 0.14 --audit-sample to_check.csv
-  python -m pu_utils rank people.csv --label diagnosed --prior 0.14 --audit to_check.csv
-"""
 
 
 def add_parser(commands):
@@ -40,12 +42,11 @@ def add_parser(commands):
     parser = commands.add_parser(
         "rank",
         help="rank the unlabelled rows of your own table",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
+        description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help=f"CSV or Parquet, or a saved model (*{MODEL_ENDING})")
+    add("file", metavar="FILE", help=f"CSV or Parquet, or a saved model (*{MODEL})")
     add("--label", metavar="COLUMN", help="the label: 0/1, False/True, -1/1, or a value and blanks")
     add("--positive", metavar="VALUE", help="which value of the label means labelled")
     add("--id", metavar="COLUMN", help="names of the rows (found if it ends in 'id' or 'key')")
@@ -56,49 +57,45 @@ def add_parser(commands):
     add("--method", choices=METHODS, default="augmented-em", help="default: %(default)s")
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--budget", type=int, metavar="N", help="call the first N rows positive")
-    decision.add_argument(
-        "--cost", type=_odds, default=1.0, metavar="FP:FN", help="costs of a false positive and a "
-        "false negative, such as 1:5"
-    )  # fmt: skip
-    add("--output", type=Path, default=Path("ranked.csv"), help="default: %(default)s")
-    add("--report", type=Path, default=Path("report.html"), help="default: %(default)s")
-    add("--save", type=Path, metavar="MODEL", help=f"store the model (*{MODEL_ENDING}, no pickle)")
+    costs = "of a false positive and a false negative, such as 1:5"
+    decision.add_argument("--cost", type=_odds, default=1.0, metavar="FP:FN", help=costs)
+    add("--output", type=Path, default="ranked.csv", help="default: %(default)s")
+    add("--report", type=Path, default="report.html", help="default: %(default)s")
+    add("--save", type=Path, metavar="MODEL", help=f"store the model (*{MODEL}, no pickle)")
     add("--apply", metavar="NEW_FILE", help="rank the rows of another file instead")
     add("--audit-sample", type=Path, metavar="CSV", help="write rows to be checked by hand")
-    add("--audit-width", type=_share, default=0.2, metavar="W", help="width of the intervals "
-        "that the checks are to give (default: %(default)s)")  # fmt: skip
+    add("--audit-width", type=_width, default=0.2, metavar="W", help="of the intervals to be had")
     add("--audit", metavar="CSV", help="the checked rows: yes or no in the column 'answer'")
     add("--recalibrate", action="store_true", help="make probabilities agree with the audit")
-    add("--seed", type=int, default=0, help="default: %(default)s")
+    add("--seed", type=int, default=0, help="of all that is drawn (default: %(default)s)")
     parser.set_defaults(run=run)
 
 
 def _odds(text):
-    try:
-        false_positive, false_negative = map(float, text.split(":"))
-        if min(false_positive, false_negative) > 0:
-            return false_positive / false_negative
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(
-        f"{text!r} is not FP:FN; give two positive numbers, such as 1:5 where a missed positive "
-        "costs five false alarms"
-    )
+    costs = [_number(part) for part in text.split(":")]
+    if len(costs) != 2 or not all(0 < cost < float("inf") for cost in costs):
+        raise argparse.ArgumentTypeError(f"{text!r} is not FP:FN, two positive numbers like 1:5")
+    return costs[0] / costs[1]
 
 
-def _share(text):
+def _width(text):
+    if not 0 < _number(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no width; give a number between 0 and 1")
+    return float(text)
+
+
+def _number(text):
+    """``text`` as a number; NaN, which no comparison accepts, where it is none."""
     try:
-        if 0 < float(text) < 1:
-            return float(text)
+        return float(text)
     except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"{text!r} is no width; give a number between 0 and 1")
+        return float("nan")
 
 
 def run(arguments):
     """Fit or load a model, rank, and write what was asked for."""
     _check(arguments)
-    if arguments.file.endswith(MODEL_ENDING):
+    if arguments.file.endswith(MODEL):
         own, model = None, _loaded(arguments.file)
     else:
         own = read_table(arguments.file, [arguments.label, arguments.id])
@@ -116,9 +113,7 @@ def run(arguments):
     if arguments.audit_sample:
         sample = audit.draw(ranked, audit.plan(ranked, arguments.audit_width), arguments.seed)
         write_csv(sample, arguments.audit_sample)
-        print(
-            f"{arguments.audit_sample}: {len(sample):,} rows to check; write yes or no beside each"
-        )
+        print(f"{arguments.audit_sample}: {len(sample):,} rows to check, yes or no beside each")
     if own is not None:
         _write_report(arguments, model, (ranked, verdict) if table is own else (model.rank(own),))
     return 0
@@ -133,22 +128,21 @@ def _check(arguments):
             raise ValueError(f"{str(path)!r} would overwrite an input; choose another name for it")
         if not path.resolve().parent.is_dir():
             raise ValueError(f"the folder of {str(path)!r} does not exist; make it first")
-    stored = arguments.file.endswith(MODEL_ENDING)
-    save = str(arguments.save or MODEL_ENDING)
-    troubles = {
-        "--label is missing; name the column that says which rows are labelled": not (
-            stored or arguments.label
+    stored, save = arguments.file.endswith(MODEL), str(arguments.save or MODEL)
+    troubles = (
+        (not stored and not arguments.label, "--label is missing: name the column that says it"),
+        (stored and not arguments.apply, "a saved model needs rows: name their file with --apply"),
+        (not save.endswith(MODEL), f"--save is {save!r}: let its name end in {MODEL}"),
+        (
+            arguments.save and arguments.method == NOT_STORED,
+            f"--method {NOT_STORED} cannot be saved without pickle: choose another method",
         ),
-        f"{arguments.file!r} is a saved model; say with --apply which rows to rank": stored
-        and not arguments.apply,
-        f"--save is {save!r}; let its name end in {MODEL_ENDING}": not save.endswith(MODEL_ENDING),
-        f"--method {NOT_STORED} cannot be saved without pickle; use another method": arguments.save
-        and arguments.method == NOT_STORED,
-        "--recalibrate needs the answers of an audit; give them with --audit": (
-            arguments.recalibrate and not arguments.audit
+        (
+            arguments.recalibrate and not arguments.audit,
+            "--recalibrate needs answers: give them with --audit",
         ),
-    }
-    for trouble, found in troubles.items():
+    )
+    for found, trouble in troubles:
         if found:
             raise ValueError(trouble)
 
@@ -194,8 +188,8 @@ def _write_report(arguments, model, ranking):
         rule = f"odds of being positive above {arguments.cost:g}, from the costs given"
     if arguments.budget and not arguments.apply:
         rule = f"the first {arguments.budget:,}, as the budget says"
-    title = f"Ranking of {Path(arguments.file).name}"
-    facts = {"title": title, "rule": rule, "output": arguments.output.name}
+    file, output = Path(arguments.file).name, arguments.output.name
+    facts = {"file": file, "rule": rule, "output": output}
     write_report(arguments.report, model, facts, *ranking)
     print(f"{arguments.report}: what this rests on, and how to check it")
 
