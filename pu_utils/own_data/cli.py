@@ -34,7 +34,9 @@ from pu_utils.own_data.report import first_line, write_report
 from pu_utils.own_data.table import read_table, unfamiliar
 
 MODEL = ".safetensors"
+DEFAULT_METHOD = "augmented-em"
 NOT_STORED = "elkan-noto"  # its classifier of S is scikit-learn's, which only pickle stores
+OF_FIT = ("label", "positive", "id", "prior", "prior_range", "propensity_columns", "method")
 
 
 def add_parser(commands):
@@ -54,11 +56,11 @@ def add_parser(commands):
     prior.add_argument("--prior", type=float, metavar="P", help="share of positives in all rows")
     prior.add_argument("--prior-range", type=float, nargs=2, metavar=("LOW", "HIGH"))
     add("--propensity-columns", nargs="+", metavar="COLUMN", help="what labelling depends on")
-    add("--method", choices=METHODS, default="augmented-em", help="default: %(default)s")
+    add("--method", choices=METHODS, help=f"default: {DEFAULT_METHOD}")
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument("--budget", type=int, metavar="N", help="call the first N rows positive")
     costs = "of a false positive and a false negative, such as 1:5"
-    decision.add_argument("--cost", type=_odds, default=1.0, metavar="FP:FN", help=costs)
+    decision.add_argument("--cost", type=_odds, metavar="FP:FN", help=costs)
     add("--output", type=Path, default="ranked.csv", help="default: %(default)s")
     add("--report", type=Path, default="report.html", help="default: %(default)s")
     add("--save", type=Path, metavar="MODEL", help=f"store the model (*{MODEL}, no pickle)")
@@ -97,6 +99,7 @@ def run(arguments):
     _check(arguments)
     if arguments.file.endswith(MODEL):
         own, model = None, _loaded(arguments.file)
+        model.odds = arguments.cost or model.odds
     else:
         own = read_table(arguments.file, [arguments.label, arguments.id])
         model = _new_model(arguments).fit(own)
@@ -129,28 +132,26 @@ def _check(arguments):
         if not path.resolve().parent.is_dir():
             raise ValueError(f"the folder of {str(path)!r} does not exist; make it first")
     stored, save = arguments.file.endswith(MODEL), str(arguments.save or MODEL)
+    fit = [f"--{name.replace('_', '-')}" for name in (*OF_FIT, "save") if getattr(arguments, name)]
     troubles = (
         (not stored and not arguments.label, "--label is missing: name the column that says it"),
         (stored and not arguments.apply, "a saved model needs rows: name their file with --apply"),
+        (stored and fit, f"{', '.join(fit)}: a saved model is fitted already; leave this out"),
         (not save.endswith(MODEL), f"--save is {save!r}: let its name end in {MODEL}"),
-        (
-            arguments.save and arguments.method == NOT_STORED,
-            f"--method {NOT_STORED} cannot be saved without pickle: choose another method",
-        ),
-        (
-            arguments.recalibrate and not arguments.audit,
-            "--recalibrate needs answers: give them with --audit",
-        ),
-    )
+        (arguments.save and arguments.method == NOT_STORED,
+         f"--method {NOT_STORED} cannot be saved without pickle: choose another method"),
+        (arguments.recalibrate and not arguments.audit,
+         "--recalibrate needs answers: give them with --audit"),
+    )  # fmt: skip
     for found, trouble in troubles:
         if found:
             raise ValueError(trouble)
 
 
 def _new_model(arguments):
-    names = ("label", "positive", "id", "prior", "prior_range", "method", "seed")
-    options = {name: getattr(arguments, name) for name in (*names, "propensity_columns")}
-    return TableModel(odds=arguments.cost, list_size=arguments.budget or LIST, **options)
+    options = {name: getattr(arguments, name) for name in (*OF_FIT, "seed")}
+    options["method"] = arguments.method or DEFAULT_METHOD
+    return TableModel(list_size=arguments.budget or LIST, odds=arguments.cost or 1.0, **options)
 
 
 def _loaded(path):
@@ -184,8 +185,8 @@ def _ranked(model, table, arguments):
 
 def _write_report(arguments, model, ranking):
     rule = "more likely positive than not"
-    if arguments.cost != 1:
-        rule = f"odds of being positive above {arguments.cost:g}, from the costs given"
+    if model.odds != 1:
+        rule = f"odds of being positive above {model.odds:g}, from the costs given"
     if arguments.budget and not arguments.apply:
         rule = f"the first {arguments.budget:,}, as the budget says"
     file, output = Path(arguments.file).name, arguments.output.name
