@@ -246,10 +246,10 @@ class TableModel(Stored, BaseEstimator):
             values = table[self.label]
             status = tables.label_status(values, self.positive_, self.label_values_)[0]
             kept = np.flatnonzero(status == 0)
-        if not len(kept) or not 1 <= (budget or 1) <= len(kept) or budget == 0:
+        if not 1 <= (1 if budget is None else budget) <= len(kept):
             raise ValueError(
-                f"--budget is {budget} and there are {len(kept):,} rows to rank; give a whole "
-                "number between 1 and theirs, and a file with unlabelled rows"
+                f"there are {len(kept):,} rows to rank and --budget is {budget}; give a file with "
+                "unlabelled rows, and at most their number"
             )
         y, s = self._posteriors(table, kept)
         if recalibrated is not None:
