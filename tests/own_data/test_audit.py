@@ -73,7 +73,7 @@ def test_intervals_cover_the_truth():
 
 
 def test_the_sample_is_random_seeded_and_blind():
-    """The same seed draws the same rows, a larger sample holds the smaller, decisions are hidden."""
+    """The same seed draws the same rows, more of them hold the fewer, decisions are hidden."""
     ranked, _ = make_ranking(np.random.default_rng(0))
     small, large = (audit.draw(ranked, {1: n, 0: n}, seed=3) for n in (20, 40))
     assert list(small) == ["id", "answer"] and (small["answer"] == "").all()

@@ -56,7 +56,7 @@ def test_the_top_holds_more_than_the_recorded_one():
 
 @needs(*CDC)
 def test_the_whole_order_is_better_than_any_recorded():
-    """The U-AUC exceeds that of every method recorded for these rows: .842, the next .836 (LBE+S)."""
+    """The U-AUC exceeds every one recorded for these rows: .842, the next .836 (LBE+S)."""
     test, order = ranked_test_rows()
     metrics = pd.read_csv(RESULTS / "metrics_cdc_diabetes.csv")
     for name, value in CELL.items():
