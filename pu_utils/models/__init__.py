@@ -10,8 +10,9 @@ from pu_utils.models.base import ConflictWarning, PUClassifier
 from pu_utils.models.em import ExchangeWarning
 from pu_utils.models.recalibrated import Recalibrated
 from pu_utils.models.sar_em import SarEm
+from pu_utils.models.scoring import cross_fit_proba, label_log_likelihood, negative_nnpu_risk
 from pu_utils.models.simple import Augmented, ElkanNoto, PriorWarning, estimate_prior
-from pu_utils.models.upu import Upu
+from pu_utils.models.upu import NnPu, Upu
 from pu_utils.schedules import Schedule, paper_settings
 
 _OF_NETWORKS = {
@@ -32,6 +33,7 @@ __all__ = [
     "ExchangeWarning",
     "LabelModel",
     "Lbe",
+    "NnPu",
     "PUClassifier",
     "PriorWarning",
     "Recalibrated",
@@ -42,7 +44,10 @@ __all__ = [
     "VaePu",
     "VaePuBayes",
     "VaePuOcc",
+    "cross_fit_proba",
     "estimate_prior",
+    "label_log_likelihood",
+    "negative_nnpu_risk",
     "paper_settings",
 ]
 

@@ -26,7 +26,7 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 SHARE = Interval(Real, 0, 1, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
-MANY = 0.1  # ours: the share of unlabelled rows with s(x) > y(x) that is worth a warning
+MANY = 1 / 3  # ours: the share of unlabelled rows with s(x) > y(x) that is worth a warning
 
 
 class ConflictWarning(UserWarning):

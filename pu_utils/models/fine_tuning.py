@@ -14,11 +14,9 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import IsolationForest
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import f1_score
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
 from pu_utils.models.a3 import A3
@@ -98,28 +96,42 @@ class FineTunedVaePu(NetworkClassifier):
         self.prior_, self.label_frequency_ = self.base_.prior_, self.base_.label_frequency_
         self._fine_tune(training, held, self._selector(*training, random_state))
 
-    def _fitted_base(self, training, held, random_state):
-        """The given base where it is fitted, else one trained here."""
+    def _learn_scale(self, X):
+        """As the base does, or did when it was fitted."""
+        base = self._given_base()
+        if not hasattr(base, "networks_"):
+            base._learn_scale(X)
+        self.centre_, self.scale_ = base.centre_, base.scale_
+
+    def _given_base(self):
+        """The given base where it is fitted, else a new one to train."""
         base = self.base.estimator if isinstance(self.base, FrozenEstimator) else self.base
         if base is None:
             base = VaePu(
                 prior=self.prior,
                 schedule=self.schedule,
-                random_state=random_state.randint(2**31 - 1),
+                standardise=self.standardise,
                 device=self.device,
                 verbose=self.verbose,
             )
         if not isinstance(base, VaePu):
             raise ValueError(f"base is {base!r}; it must be a VaePu, fitted or not, or None")
-        try:
-            check_is_fitted(base)
-        except NotFittedError:
-            base = clone(base).fit(*training, validation=held[:2])
+        if not hasattr(base, "networks_"):
+            return clone(base)
         if base.n_features_in_ != self.n_features_in_:
             raise ValueError(
                 f"base was fitted to {base.n_features_in_} features and X has "
                 f"{self.n_features_in_}; give fit the rows that base was fitted to"
             )
+        return base
+
+    def _fitted_base(self, training, held, random_state):
+        """The given base where it is fitted, else one trained here, on rows scaled already."""
+        base = self._given_base()
+        if self.base is None:
+            base.set_params(random_state=random_state.randint(2**31 - 1))
+        if not hasattr(base, "networks_"):
+            base.set_params(standardise=False).fit(*training, validation=held[:2])
         return base
 
     def _fine_tune(self, training, held, score):
@@ -194,6 +206,8 @@ class VaePuBayes(FineTunedVaePu):
         Y, as in the paper's program, which exists only to compare with the published tables.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    standardise : bool or "auto"
+        Whether the networks see standardised columns; "auto": where X is far from unit scale.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None
@@ -263,6 +277,8 @@ class VaePuOcc(FineTunedVaePu):
         Y, as in the paper's program, which exists only to compare with the published tables.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    standardise : bool or "auto"
+        Whether the networks see standardised columns; "auto": where X is far from unit scale.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None

@@ -499,6 +499,8 @@ class VaePu(NetworkClassifier):
         Weights of the terms (4), of (5) and (6), and of (7).
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    standardise : bool or "auto"
+        Whether the networks see standardised columns; "auto": where X is far from unit scale.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None
@@ -558,6 +560,11 @@ class VaePu(NetworkClassifier):
         "generator_weight": [NOT_NEGATIVE],
         "target_weight": [NOT_NEGATIVE],
     }
+
+    def _learn_scale(self, X):
+        super()._learn_scale(X)
+        if self.likelihood == "bernoulli":  # pixels stay pixels
+            self.centre_ = self.scale_ = None
 
     def _train(self, training, held, random_state):
         X, s = training
@@ -647,10 +654,12 @@ class VaePu(NetworkClassifier):
         check_is_fitted(self)
         seed = self.random_state if random_state is None else random_state
         rows = self._rows(X)
-        return self._generated(rows, self._label_status(s, len(rows)), check_random_state(seed))
+        status = self._label_status(s, len(rows))
+        generated = self._generated(rows, status, check_random_state(seed))
+        return generated if self.centre_ is None else generated * self.scale_ + self.centre_
 
     def _generated(self, X, s, random_state):
-        """The same for checked rows and a label status of 0 and 1."""
+        """The same for rows as the networks see them and a label status of 0 and 1."""
         generator = new_generator(random_state, self._device)
         if len(np.unique(s)) < 2:
             raise ValueError("s holds one status only; give labelled and unlabelled rows")
