@@ -5,16 +5,22 @@ import warnings
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from pu_utils import rules
 from pu_utils.calibration import reliability
-from pu_utils.models import AugmentedEM, ElkanNoto, SarEm, Upu
+from pu_utils.models import AugmentedEM, ElkanNoto, NnPu, SarEm, Upu
 from pu_utils.models.base import estimator, hold_out
 from pu_utils.models.storage import Stored
 from pu_utils.own_data import table as tables
 
-METHODS = {"augmented-em": AugmentedEM, "elkan-noto": ElkanNoto, "sar-em": SarEm, "upu": Upu}
+METHODS = {
+    "augmented-em": AugmentedEM,
+    "elkan-noto": ElkanNoto,
+    "nnpu": NnPu,
+    "sar-em": SarEm,
+    "upu": Upu,
+}
 FIT_ROWS = {"neighbours": 20_000, "logistic": 100_000}  # most rows a model is fitted to
 BAND_ROWS = 20_000  # most rows that questions about the model are answered with
 CHUNK = 50_000  # rows made numbers at a time

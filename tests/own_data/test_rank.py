@@ -49,6 +49,7 @@ def test_the_first_line_says_what_is_assumed(people, rank):
 
 def test_the_report(people, rank):
     """It says the assumption first, and everything that the reader must know."""
+    people.loc[0, "score"] = np.inf  # worth a warning
     result = rank(people, *QUICK)
     text = result.report
     lead = text.index(result.out.splitlines()[0])
@@ -198,7 +199,7 @@ def test_budget_and_costs(people, rank):
     assert "odds of being positive above 0.25" in result.report
 
 
-@pytest.mark.parametrize("method", ["elkan-noto", "sar-em"])
+@pytest.mark.parametrize("method", ["elkan-noto", "nnpu", "sar-em"])
 def test_other_methods(method, people, rank):
     """Each gives a ranking; SAR-EM, which takes no prior, says where its own comes from."""
     result = rank(people, "--method", method, "--prior", PRIOR)
