@@ -93,7 +93,7 @@ def _names_rows(column):
 
 
 def check_columns(table, **named):
-    """Raise unless every option (in the plural or not) names columns of the table, each once."""
+    """Raise unless the options name columns of the table, and none of them twice."""
     seen = set()
     for option, names in named.items():
         for name in [names] if isinstance(names, str) else names or []:
@@ -145,14 +145,15 @@ def label_status(values, positive=None, known=None):
     if positive is None:
         alone = held[0] if len(held) == 1 and held[0] not in NEGATIVE_WORDS else None
         positive = KNOWN_LABELS.get(tuple(held), alone)
-    if strange or _label_text(positive) not in (known or held):
+    else:
+        positive = _label_text(positive)
+    if strange or positive not in (known or held):
         raise ValueError(
             f"label column {values.name!r} holds {', '.join(map(repr, held[:5])) or 'nothing'}; it "
             f"must hold {' and '.join(map(repr, known or ['one value for labelled rows']))} and at "
             "most one other (or blank cells) for unlabelled rows: say which is labelled with "
             "--positive VALUE"
         )
-    positive = _label_text(positive)
     labelled = np.array([*(text == positive for text in texts), False])
     return labelled[codes].astype(int), positive, known or held
 
@@ -215,12 +216,15 @@ def describe_columns(table, s, apart):
 def describe_column(values, s):
     """What is known of a column: a number, a date, a category, or dropped for a reason."""
     present = values.notna().to_numpy()
-    codes, found = pd.factorize(values)
     fact = {"name": values.name, "kind": "dropped", "missing": int((~present).sum())}
+    try:
+        codes, found = pd.factorize(values)
+    except TypeError:  # lists and the like, which Parquet can hold
+        return fact | {"reason": "its values are no single numbers, dates or texts"}
     reason = _why_not(codes, present, s)
     if reason:
         return fact | {"reason": reason}
-    form = _form(values, found)
+    form = None if _names_rows(values.name) else _form(values, found)  # codes have no order
     if form is None:
         return fact | _levels(values, present)
     numbers = to_numbers(values, form)

@@ -176,6 +176,21 @@ def test_a_rare_value_of_labelled_rows_alone_is_no_leak():
     assert describe_columns(table, s, {"s"})[0]["kind"] == "number"
 
 
+def test_what_is_named_like_an_identifier_has_no_order():
+    """The number of a hospital is a category; one that is different in every row is dropped."""
+    s = np.repeat([1, 0], [20, 80])
+    values = {"hospital_id": np.tile(["7", "12"], 50), "visit_id": np.arange(100), "s": s}
+    facts = describe_columns(pd.DataFrame(values), s, {"s"})
+    assert [fact["kind"] for fact in facts] == ["category", "dropped"]
+
+
+def test_lists_in_cells_are_dropped():
+    """Parquet can hold lists, which are no single values."""
+    s = np.repeat([1, 0], [20, 80])
+    table = pd.DataFrame({"x": np.arange(100.0), "lists": [[1, 2]] * 100, "s": s})
+    assert describe_columns(table, s, {"s"})[1]["reason"].startswith("its values are no single")
+
+
 def test_columns_of_one_name_are_two(people, rank):
     """A name that is used twice is made two, as pandas does."""
     people.insert(1, "age.1", people["score"])
