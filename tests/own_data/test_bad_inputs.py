@@ -32,6 +32,7 @@ FILES = {
     "header only": (b"a,found\n", "0 rows", "at least"),
     "not UTF-8": ("name,found\nJosé,yes\n".encode("latin-1"), "not UTF-8", "CSV UTF-8"),
     "UTF-16": ("a,found\n1,yes\n".encode("utf-16"), "not UTF-8"),
+    "two of a name": (b"a, found,found\n1,yes,\n", "two columns 'found'", "rename"),
     "rows too long": (b"a,found\n1,yes\n1,yes,3\n", "as many cells as the header"),
     "every row too long": (b"a,found\n1,yes,3\n1,,3\n", "as many cells as the header"),
     "an open quote": (b'a,found\n1,"yes\n2,\n', "double quotes"),
@@ -186,7 +187,7 @@ NEW_FILES = {
     "columns missing": (lambda t: t.drop(columns=["age", "school"]), "lacks 'age', 'school'"),
     "id missing": (lambda t: t.drop(columns="person_id"), "'person_id'", "does not have"),
     "all labelled": (lambda t: t.assign(found="yes"), "0 rows to rank", "unlabelled rows"),
-    "a new label": (lambda t: t.assign(found="maybe"), "'maybe'", "must hold 'yes'"),
+    "a new label": (lambda t: t.assign(found="maybe"), "'maybe'", "labelled rows, 'yes'"),
 }
 
 

@@ -4,10 +4,12 @@ import importlib.util
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import tomllib
 
 from pu_utils import rules
 from pu_utils.metrics import u_auc
@@ -116,12 +118,12 @@ def test_formulas_become_text(people, rank):
 
 
 def test_other_ways_to_write_a_file(people, rank):
-    """Semicolons with decimal commas, tabulators and a byte-order mark give one ranking."""
+    """Semicolons with decimal commas, tabulators, a byte-order mark, a blank: one ranking."""
     wanted = rank(people, *QUICK).ranked
     texts = {
         "people.csv": people.to_csv(sep=";", decimal=",", index=False),
         "people.tsv": people.to_csv(sep="\t", index=False),
-        "people.txt": "\ufeff" + people.to_csv(index=False),
+        "people.txt": "\ufeff" + people.to_csv(index=False).replace(",found", ", found"),
     }
     for file, text in texts.items():
         pd.testing.assert_frame_equal(rank(text.encode(), *QUICK, file=file).ranked, wanted)
@@ -220,6 +222,12 @@ def test_other_methods(method, people, rank):
     result = rank(people, "--method", method, "--prior", PRIOR)
     assert result.status == 0, result.err
     assert ("estimated by SAR-EM" in result.out) == (method == "sar-em")
+
+
+def test_the_console_script():
+    """``pu-utils`` is the same command."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["scripts"] == {"pu-utils": "pu_utils.__main__:main"}
 
 
 # New rows
