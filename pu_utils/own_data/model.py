@@ -103,8 +103,10 @@ class TableModel(Stored, BaseEstimator):
         self._check_propensity_columns()
         numbers = [fact for fact in self.columns_ if fact["kind"] != "category"]
         self.remarks_ = tables.unfamiliar(table, numbers)
+        vars(self).pop("estimator_", None)  # whose choice an earlier fit would pass on
         with tqdm(total=7, desc="fitting", disable=None) as self._progress:
             self._learn(table, s)
+        del self._progress
         return self
 
     def _check_propensity_columns(self):

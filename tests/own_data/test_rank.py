@@ -326,6 +326,15 @@ def test_the_band_moves_with_the_prior():
     assert band["same"][2] == 50 and band["same"].min() >= 0
 
 
+def test_a_second_fit_forgets_the_first():
+    """What was chosen for one table is not passed on to the next."""
+    (first, _), (second, _) = make_people(300, seed=1), make_people(300, seed=2)
+    options = {"label": "found", "prior": PRIOR, "propensity_columns": ["school"]}
+    again, new = TableModel(**options).fit(first).fit(second), TableModel(**options).fit(second)
+    assert again.estimator_.choice_ == new.estimator_.choice_ != []
+    pd.testing.assert_frame_equal(again.rank(second), new.rank(second))
+
+
 def test_drivers_tell_class_from_labelling():
     """With schooling as the cause of labelling, it moves e, and age and score move y."""
     people, _ = make_people(2000)
