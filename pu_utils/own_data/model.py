@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from pu_utils import rules
 from pu_utils.calibration import reliability
