@@ -97,20 +97,19 @@ def _number(text):
 def run(arguments):
     """Fit or load a model, rank, and write what was asked for."""
     _check(arguments)
-    if arguments.file.endswith(MODEL):
-        own, model = None, _loaded(arguments.file)
-        model.odds = arguments.cost or model.odds
-    else:
-        own = read_table(arguments.file, [arguments.label, arguments.id])
-        model = _new_model(arguments).fit(own)
-    print(first_line(model))
+    stored = arguments.file.endswith(MODEL)
+    model = _loaded(arguments) if stored else _new_model(arguments)
+    text = [model.label, model.id]
+    own = None if stored else read_table(arguments.file, text)
+    table = read_table(arguments.apply, text) if arguments.apply else own
+    if not stored:
+        model.fit(own)
     if arguments.save:
         model.save(arguments.save)
-    table = read_table(arguments.apply, [model.label, model.id_]) if arguments.apply else own
-    remarks = model.remarks_ if table is own else unfamiliar(table, model.columns_)
-    for remark in remarks:
-        print(f"warning: {remark}", file=sys.stderr)
+    print(first_line(model))
     ranked, verdict = _ranked(model, table, arguments)
+    for remark in model.remarks_ if table is own else unfamiliar(table, model.columns_):
+        print(f"warning: {remark}", file=sys.stderr)
     write_csv(ranked, arguments.output)
     print(f"{arguments.output}: {len(ranked):,} rows, {ranked['decision'].sum():,} called positive")
     if arguments.audit_sample:
@@ -126,6 +125,9 @@ def _check(arguments):
     """Raise for options that contradict each other, before anything is read."""
     outputs = [arguments.output, arguments.report, arguments.save, arguments.audit_sample]
     inputs = [Path(file) for file in (arguments.file, arguments.apply, arguments.audit) if file]
+    for path in inputs:
+        if not path.is_file():
+            raise ValueError(f"there is no file {str(path)!r}; check the name and the folder")
     for path in filter(None, outputs):
         if path.resolve() in [file.resolve() for file in inputs]:
             raise ValueError(f"{str(path)!r} would overwrite an input; choose another name for it")
@@ -137,6 +139,8 @@ def _check(arguments):
         (not stored and not arguments.label, "--label is missing: name the column that says it"),
         (stored and not arguments.apply, "a saved model needs rows: name their file with --apply"),
         (stored and fit, f"{', '.join(fit)}: a saved model is fitted already; leave this out"),
+        (arguments.budget is not None and arguments.budget < 1,
+         f"--budget is {arguments.budget}: give a whole number of rows, 1 or more"),
         (not save.endswith(MODEL), f"--save is {save!r}: let its name end in {MODEL}"),
         (arguments.save and arguments.method == NOT_STORED,
          f"--method {NOT_STORED} cannot be saved without pickle: choose another method"),
@@ -154,11 +158,12 @@ def _new_model(arguments):
     return TableModel(list_size=arguments.budget or LIST, odds=arguments.cost or 1.0, **options)
 
 
-def _loaded(path):
+def _loaded(arguments):
     try:
-        return TableModel.load(path)
+        model = TableModel.load(arguments.file)
     except Exception as error:  # whatever is wrong with the file, it is not one of ours
-        raise ValueError(f"{path!r} is no model saved with --save ({error})") from error
+        raise ValueError(f"{arguments.file!r} is no model saved with --save ({error})") from error
+    return model.set_params(odds=arguments.cost or model.odds)
 
 
 def _ranked(model, table, arguments):

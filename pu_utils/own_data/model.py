@@ -9,12 +9,18 @@ from tqdm import tqdm
 
 from pu_utils import rules
 from pu_utils.calibration import reliability
-from pu_utils.models import AugmentedEM, ElkanNoto, SarEm, Upu
+from pu_utils.models import AugmentedEM, ElkanNoto, NnPu, SarEm, Upu
 from pu_utils.models.base import estimator, hold_out
 from pu_utils.models.storage import Stored
 from pu_utils.own_data import table as tables
 
-METHODS = {"augmented-em": AugmentedEM, "elkan-noto": ElkanNoto, "sar-em": SarEm, "upu": Upu}
+METHODS = {
+    "augmented-em": AugmentedEM,
+    "elkan-noto": ElkanNoto,
+    "nnpu": NnPu,
+    "sar-em": SarEm,
+    "upu": Upu,
+}
 FIT_ROWS = {"neighbours": 20_000, "logistic": 100_000}  # most rows a model is fitted to
 BAND_ROWS = 20_000  # most rows that questions about the model are answered with
 CHUNK = 50_000  # rows made numbers at a time
@@ -246,10 +252,10 @@ class TableModel(Stored, BaseEstimator):
             values = table[self.label]
             status = tables.label_status(values, self.positive_, self.label_values_)[0]
             kept = np.flatnonzero(status == 0)
-        if not len(kept) or not 1 <= (budget or 1) <= len(kept) or budget == 0:
+        if not 1 <= (1 if budget is None else budget) <= len(kept):
             raise ValueError(
-                f"--budget is {budget} and there are {len(kept):,} rows to rank; give a whole "
-                "number between 1 and theirs, and a file with unlabelled rows"
+                f"there are {len(kept):,} rows to rank and --budget is {budget}; give a file with "
+                "unlabelled rows, and at most their number"
             )
         y, s = self._posteriors(table, kept)
         if recalibrated is not None:

@@ -62,7 +62,7 @@ def read_table(path, text_columns=()):
         table = pd.read_parquet(path) if ending in PARQUET else _read_csv(path, text_columns)
     except tuple(REMEDIES) as error:
         remedy = next(text for kind, text in REMEDIES.items() if isinstance(error, kind))
-        what = str(error).strip()
+        what = str(error).strip().partition("\n")[0]
         raise ValueError(f"{path.name!r} cannot be read; {remedy} ({what})") from error
     table.columns = [str(column) for column in table.columns]
     rows, columns = table.shape
