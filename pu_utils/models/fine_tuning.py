@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from pu_utils import rules
 from pu_utils.models.a3 import A3
-from pu_utils.models.base import SHARE, estimator
+from pu_utils.models.base import SHARE, estimator, hold_out
 from pu_utils.models.networks import (
     Classifier,
     History,
@@ -73,7 +73,7 @@ class FineTunedVaePu(NetworkClassifier):
 
     base: VaePu | FrozenEstimator | None = field(default=None, kw_only=False)
     prior: float | None = None
-    schedule: str | Schedule = "paper"
+    schedule: str | Schedule = "brisk"
     stopping: str = "pu_risk"
 
     _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
@@ -94,7 +94,19 @@ class FineTunedVaePu(NetworkClassifier):
             )
         self.base_ = self._fitted_base(training, held, random_state)
         self.prior_, self.label_frequency_ = self.base_.prior_, self.base_.label_frequency_
-        self._fine_tune(training, held, self._selector(*training, random_state))
+        (training, held), rows = self._some_rows(training, held, random_state)
+        self._fine_tune(training, held, self._selector(*training, random_state), rows)
+
+    def _some_rows(self, training, held, random_state):
+        """Both parts cut down to what the schedule allows, and which rows of ``X`` are left."""
+        parts, limit = [training, held], self.base_.schedule_.fine_tuning_rows or np.inf
+        rows = self.training_rows_
+        for k, part in enumerate(parts):
+            if len(part[1]) > limit:
+                kept = hold_out(part[1], limit / len(part[1]), random_state)[1]
+                parts[k] = tuple(values[kept] for values in part)
+                rows = rows[kept] if k == 0 else rows
+        return parts, rows
 
     def _learn_scale(self, X):
         """As the base does, or did when it was fitted."""
@@ -134,13 +146,13 @@ class FineTunedVaePu(NetworkClassifier):
             base.set_params(standardise=False).fit(*training, validation=held[:2])
         return base
 
-    def _fine_tune(self, training, held, score):
+    def _fine_tune(self, training, held, score, rows):
         """Steps on the PU risk with selected rows; keeps the best by the stopping criterion."""
         shares, schedule = self.base_._shares(), self.base_.schedule_
         target = copy.deepcopy(self.base_.networks_.target).to(self._device)
         rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
         X, s = training
-        self.unlabelled_rows_ = self.training_rows_[s == 0]
+        self.unlabelled_rows_ = rows[s == 0]
         self.selection_scores_ = score(X[s == 0])
         parts = self._strata(X, s, self.selection_scores_)
         held_parts = self._strata(*held[:2], score(held[0][held[1] == 0]))

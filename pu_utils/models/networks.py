@@ -325,7 +325,7 @@ class LabelModel(NetworkClassifier):
     ----------
     schedule : str or Schedule
         Size of the network and of its training: a name in
-        ``pu_utils.schedules.SCHEDULES`` ("paper", "fast", "small"...) or a schedule of your own.
+        ``pu_utils.schedules.SCHEDULES`` ("brisk", "fast", "paper"...) or a schedule of your own.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
     standardise : bool or "auto"
@@ -351,7 +351,7 @@ class LabelModel(NetworkClassifier):
         Counts of rows.
     """
 
-    schedule: str | Schedule = "paper"
+    schedule: str | Schedule = "brisk"
 
     def _train(self, training, held, random_state):
         schedule, history = resolve_schedule(self.schedule), History(self.verbose)
@@ -361,7 +361,9 @@ class LabelModel(NetworkClassifier):
         train_while_improving(
             network,
             adam([network], schedule.label_learning_rate),
-            lambda: shuffled(len(x), schedule.label_batch_size, generator),
+            lambda: shuffled(len(x), schedule.label_batch_size, generator)[
+                : schedule.label_epoch_steps
+            ],
             lambda rows: F.binary_cross_entropy_with_logits(network(x[rows]), s[rows]),
             lambda: F.binary_cross_entropy_with_logits(network(x_held), s_held),
             history,

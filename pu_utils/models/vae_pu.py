@@ -489,7 +489,7 @@ class VaePu(NetworkClassifier):
         None. (The paper's program takes it from all rows, held out or not.)
     schedule : str or Schedule
         Sizes of the networks and of their training: a name in
-        ``pu_utils.schedules.SCHEDULES`` ("paper", "fast", "small"...) or a schedule of your own.
+        ``pu_utils.schedules.SCHEDULES`` ("brisk", "fast", "paper"...) or a schedule of your own.
     epoch_scale : float
         Factor of the epochs of VAE-PU; the paper halves them for synthetic data
         (``paper_settings`` knows what it sets for each dataset).
@@ -544,7 +544,7 @@ class VaePu(NetworkClassifier):
 
     prior: float | None = None
     label_frequency: float | None = None
-    schedule: str | Schedule = "paper"
+    schedule: str | Schedule = "brisk"
     epoch_scale: float = 1.0
     likelihood: str = "gaussian"
     label_weight: float = 1.0

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -30,6 +31,7 @@ from pu_utils.models import (
     cross_fit_proba,
     label_log_likelihood,
     negative_nnpu_risk,
+    networks,
 )
 
 from .conftest import TINY, every_estimator
@@ -279,6 +281,34 @@ def test_a_base_scales_for_the_model_built_on_it(given, blobs):
     model = VaePuBayes(base, random_state=0).fit(X, s)
     assert (model.centre_ is None) == (given == "pixels")
     assert model.predict_proba(X)[:, 1].std() > 0
+
+
+# Time
+
+
+def test_steps_do_not_grow_with_the_rows(blobs, monkeypatch):
+    """With caps, the label model's epochs and fine-tuning cost the same on ten times the rows."""
+    X, _, s = np.tile(blobs[0], (10, 1)), None, np.tile(blobs[2], 10)
+    sizes = []
+    monkeypatch.setattr(networks, "descend", spy(networks.descend, sizes))
+    capped = replace(TINY, label_epochs=2, label_epoch_steps=3, label_batch_size=32)
+    LabelModel(schedule=capped, random_state=0).fit(X, s)
+    assert len(sizes) == 2 * 3
+    capped = replace(TINY, epoch_steps=2, fine_tuning_rows=200)
+    model = VaePuBayes(prior=0.5, schedule=capped, random_state=0).fit(X, s)
+    assert len(model.unlabelled_rows_) == len(model.selection_scores_) <= 200
+    assert (s[model.unlabelled_rows_] == 0).all()
+    assert np.isin(model.selected_, model.unlabelled_rows_).all()
+
+
+def spy(function, calls):
+    """``function``, which notes each of its calls."""
+
+    def noted(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return noted
 
 
 # What a fit sees
