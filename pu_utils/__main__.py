@@ -3,24 +3,17 @@
 import argparse
 import sys
 
-from pu_utils.data.cli import add_parser as add_data_parser
-from pu_utils.repository import set_repository
-from pu_utils.reproduction.cli import add_parsers as add_experiment_parsers
-from pu_utils.reproduction.rendering import add_parser as add_tables_parser
-from pu_utils.reproduction.rendering import add_scoreboard_parser
+from pu_utils.own_data.cli import add_parser as add_rank_parser
 
 
 def main(argv=None):
     """Run one command; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pu_utils")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    add_data_parser(commands)
-    add_experiment_parsers(commands)
-    add_tables_parser(commands)
-    add_scoreboard_parser(commands)
-    set_repo = commands.add_parser("set-repo", help="write the repository's address everywhere")
-    set_repo.add_argument("url", help="https://github.com/OWNER/NAME")
-    set_repo.set_defaults(run=_set_repo)
+    add_rank_parser(commands)
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] != ["rank"]:  # the commands of the book need torch, and take seconds to import
+        _add_book_commands(commands)
     arguments = parser.parse_args(argv)
     try:
         return arguments.run(arguments)
@@ -29,7 +22,24 @@ def main(argv=None):
         return 1
 
 
+def _add_book_commands(commands):
+    from pu_utils.data.cli import add_parser as add_data_parser
+    from pu_utils.reproduction.cli import add_parsers as add_experiment_parsers
+    from pu_utils.reproduction.rendering import add_parser as add_tables_parser
+    from pu_utils.reproduction.rendering import add_scoreboard_parser
+
+    add_data_parser(commands)
+    add_experiment_parsers(commands)
+    add_tables_parser(commands)
+    add_scoreboard_parser(commands)
+    set_repo = commands.add_parser("set-repo", help="write the repository's address everywhere")
+    set_repo.add_argument("url", help="https://github.com/OWNER/NAME")
+    set_repo.set_defaults(run=_set_repo)
+
+
 def _set_repo(arguments):
+    from pu_utils.repository import set_repository
+
     for path in set_repository(arguments.url):
         print(f"changed {path}")
     return 0

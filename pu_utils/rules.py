@@ -5,8 +5,9 @@
 posterior. Equation and theorem numbers are those of the paper.
 
 Every function takes scalars, numpy arrays or sympy expressions, and is exact where its input is:
-the notebook that proves Theorem 1 and the program that decides call the same lines. Rules return
-booleans, ``True`` for class 1 (for symbols, the inequality itself).
+the notebook that proves Theorem 1 and the program that decides call the same lines. (What compares
+the rows of a list with each other takes numbers.) Rules return booleans, ``True`` for class 1 (for
+symbols, the inequality itself).
 """
 
 import numpy as np
@@ -85,7 +86,7 @@ def augmented_threshold(s, odds=1):
     0.7
     """
     (s,) = _probabilities(s=s)
-    odds = _positive(odds)
+    odds = _positive("odds", odds)
     # (y - s) / (1 - y) > t  <=>  y > (t + s) / (1 + t)            (Theorem 1 (i), Remark (iii))
     return (odds + s) / (1 + odds)
 
@@ -141,6 +142,120 @@ def augmented_rule(y, s, labelled=0, odds=1):
     labelled = _labels(labelled, y)
     # d_B^PU(x, 1) = 1,  d_B^PU(x, 0) = 1  <=>  y > (1 + s) / 2                          (eq. 2)
     return (labelled > 0) | (y > augmented_threshold(s, odds))
+
+
+# One score, many decisions: every rule below is a threshold on the augmented posterior
+
+
+def cost_sensitive_rule(y, s, labelled, false_positive_cost, false_negative_cost):
+    """Rule of least expected cost: class 1 where labelled or where leaving the row out costs more.
+
+    Examples
+    --------
+    >>> cost_sensitive_rule([0.3, 0.6], 0.2, 0, 1, 4).tolist()  # a missed case is the dearer one
+    [False, True]
+    """
+    false_positive_cost = _positive("false_positive_cost", false_positive_cost)
+    odds = false_positive_cost / _positive("false_negative_cost", false_negative_cost)
+    # c_FN ytilde > c_FP (1 - ytilde)  <=>  odds of class 1 > c_FP / c_FN
+    return augmented_rule(y, s, labelled, odds)
+
+
+def balanced_rule(y, s, labelled=0, weights=None):
+    """Rule of greatest balanced accuracy on unlabelled rows: those above their mean posterior.
+
+    Examples
+    --------
+    >>> balanced_rule([0.1, 0.2, 0.6], [0.0, 0.1, 0.4], [0, 0, 0]).tolist()
+    [False, False, True]
+    """
+    score = augmented_posterior(y, s)
+    labelled = _labels(labelled, score)
+    weights = (1 - labelled) * np.broadcast_to(1 if weights is None else weights, np.shape(score))
+    # ytilde / pi_U > (1 - ytilde) / (1 - pi_U)  <=>  ytilde > pi_U = P(Y=1 | S=0)
+    return (labelled > 0) | (score * weights.sum() > (score * weights).sum())
+
+
+def budget_rule(score, labelled, budget):
+    """Rule that finds most positives with ``budget`` calls: the unlabelled rows of highest score.
+
+    Any increasing function of the augmented posterior serves as score. Of equal scores the earlier
+    row is called. Labelled rows are class 1 and cost nothing.
+
+    Examples
+    --------
+    >>> budget_rule([0.2, 0.9, 0.4, 0.7], [0, 1, 0, 0], 1).tolist()
+    [False, True, False, True]
+    """
+    score, labelled, order = _unlabelled_by_score(score, labelled)
+    if not (isinstance(budget, int | np.integer) and budget >= 0):
+        raise ValueError(f"budget is {budget!r}; it must be a whole number of rows, 0 or more")
+    return _called(labelled, order[:budget])
+
+
+def precision_rule(y, s, labelled, precision):
+    """Rule that finds most positives while an expected share ``precision`` of its calls is right.
+
+    Only calls of unlabelled rows count, and the share is as right as the posteriors are.
+
+    Examples
+    --------
+    >>> precision_rule([0.9, 0.8, 0.4], 0, [0, 0, 0], 0.7).tolist()  # (.9 + .8 + .4) / 3 = .7
+    [True, True, True]
+    """
+    (precision,) = _probabilities(precision=precision)
+    score, labelled, order = _unlabelled_by_score(augmented_posterior(y, s), labelled)
+    # the mean of the k highest scores falls with k, what they find grows: the last k that will do
+    enough = np.cumsum(score[order] - precision) >= 0
+    return _called(labelled, order[enough & (score[order] > 0)])
+
+
+def shift_prior(y, prior, new_prior):
+    """Posterior where the prior is ``new_prior`` instead, and P(x | Y) is the same: label shift.
+
+    It serves for ytilde as well as for y: labelling that is the same keeps P(x, S | Y) the same.
+    ``prior`` is that of the whole population, P(Y=1), in both cases.
+
+    Examples
+    --------
+    >>> float(shift_prior(0.5, 0.5, 0.1))
+    0.1
+    """
+    (y,) = _probabilities(y=y)
+    (prior,), (new_prior,) = _probabilities(prior=prior), _probabilities(new_prior=new_prior)
+    # odds' = odds * (pi' / (1 - pi')) / (pi / (1 - pi))
+    positive, negative = y * new_prior * (1 - prior), (1 - y) * (1 - new_prior) * prior
+    return _ratio(positive, positive + negative)
+
+
+# What is certain where at least a known share of the positives is labelled at every x
+
+
+def class_posterior_bound(s, least_propensity):
+    """What ``y(x)`` is at most where ``e(x) >= least_propensity``.
+
+    Examples
+    --------
+    >>> class_posterior_bound([0.1, 0.3], 0.25).tolist()
+    [0.4, 1.0]
+    """
+    (s,) = _probabilities(s=s)
+    # y = s / e <= s / eps
+    return np.minimum(_ratio(s, _share(least_propensity)), 1)
+
+
+def certified_negative(s, least_propensity, odds=1):
+    """Where the best rule calls an unlabelled row negative, whatever e(x) >= ``least_propensity``.
+
+    Examples
+    --------
+    >>> certified_negative([0.1, 0.2], 0.3).tolist()  # .3 / 1.7 = .176
+    [True, False]
+    """
+    (s,) = _probabilities(s=s)
+    least_propensity, odds = _share(least_propensity), _positive("odds", odds)
+    # s / eps <= (t + s) / (1 + t)  <=>  s <= t eps / (1 + t - eps); for t = 1, eps / (2 - eps)
+    return s <= odds * least_propensity / (1 + odds - least_propensity)
 
 
 # What the functions above accept
@@ -220,13 +335,40 @@ def _labels(labelled, y):
     return labelled.astype(int)
 
 
-def _positive(odds):
-    if not _symbolic(odds) and not (np.ndim(odds) == 0 and 0 < odds < np.inf):
+def _positive(name, value):
+    if not _symbolic(value) and not (np.ndim(value) == 0 and 0 < value < np.inf):
         raise ValueError(
-            f"odds is {odds}; it must be one positive, finite number: the cost of a false "
-            "positive over that of a false negative"
+            f"{name} is {value!r}; it must be one positive, finite number (odds are the cost of a "
+            "false positive over that of a false negative)"
         )
-    return odds
+    return value
+
+
+def _share(least_propensity):
+    if not _symbolic(least_propensity) and not 0 < least_propensity <= 1:
+        raise ValueError(
+            f"least_propensity is {least_propensity!r}; it must be above 0 and at most 1: the "
+            "share of positives that is labelled at least, at every x"
+        )
+    return least_propensity
+
+
+def _unlabelled_by_score(score, labelled):
+    """``score`` and ``labelled`` as arrays of rows, and the unlabelled rows from the top down."""
+    score = np.atleast_1d(_array(score))
+    labelled = np.broadcast_to(_labels(labelled, score), score.shape)
+    missing = np.asarray(score != score, dtype=bool)
+    if missing.any():
+        raise ValueError("score holds nan; give every row a score, or drop the row")
+    order = np.argsort(-score, kind="stable")
+    return score, labelled, order[labelled[order] == 0]
+
+
+def _called(labelled, rows):
+    """True where labelled and at ``rows``."""
+    decision = labelled > 0
+    decision[rows] = True
+    return decision
 
 
 def _exact(array):

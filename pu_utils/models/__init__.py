@@ -1,27 +1,39 @@
-"""Estimators with one interface: ``fit(X, s)``, then ask with S or without."""
+"""Estimators with one interface: ``fit(X, s)``, then ask with S or without.
 
-from pu_utils.models.a3 import A3
+Those made of networks are imported when they are asked for: the others need no torch.
+"""
+
+from importlib import import_module
+
 from pu_utils.models.augmented_em import AugmentedEM
-from pu_utils.models.base import PUClassifier
-from pu_utils.models.em import ExchangeWarning, PriorWarning
-from pu_utils.models.fine_tuning import VaePuBayes, VaePuOcc
-from pu_utils.models.lbe import Lbe
-from pu_utils.models.networks import LabelModel, TrainingDiverged
+from pu_utils.models.base import ConflictWarning, PUClassifier
+from pu_utils.models.em import ExchangeWarning
 from pu_utils.models.recalibrated import Recalibrated
 from pu_utils.models.sar_em import SarEm
-from pu_utils.models.simple import Augmented, ElkanNoto, estimate_prior
-from pu_utils.models.upu import Upu
-from pu_utils.models.vae_pu import VaePu
+from pu_utils.models.scoring import cross_fit_proba, label_log_likelihood, negative_nnpu_risk
+from pu_utils.models.simple import Augmented, ElkanNoto, PriorWarning, estimate_prior
+from pu_utils.models.upu import NnPu, Upu
 from pu_utils.schedules import Schedule, paper_settings
 
+_OF_NETWORKS = {
+    "A3": "a3",
+    "LabelModel": "networks",
+    "Lbe": "lbe",
+    "TrainingDiverged": "networks",
+    "VaePu": "vae_pu",
+    "VaePuBayes": "fine_tuning",
+    "VaePuOcc": "fine_tuning",
+}
 __all__ = [
     "A3",
     "Augmented",
     "AugmentedEM",
+    "ConflictWarning",
     "ElkanNoto",
     "ExchangeWarning",
     "LabelModel",
     "Lbe",
+    "NnPu",
     "PUClassifier",
     "PriorWarning",
     "Recalibrated",
@@ -32,6 +44,28 @@ __all__ = [
     "VaePu",
     "VaePuBayes",
     "VaePuOcc",
+    "cross_fit_proba",
     "estimate_prior",
+    "label_log_likelihood",
+    "negative_nnpu_risk",
     "paper_settings",
 ]
+
+
+def __getattr__(name):
+    if name not in _OF_NETWORKS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = import_module(f"{__name__}.{_OF_NETWORKS[name]}")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(
+            f"{name} is made of networks and needs torch: pip install torch, or use an estimator "
+            "that does without, such as AugmentedEM"
+        ) from error
+    return getattr(module, name)
+
+
+def __dir__():
+    return __all__

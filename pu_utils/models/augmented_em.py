@@ -36,13 +36,13 @@ from pu_utils.models.em import (
     ExchangeWarning,
     Representation,
     choose_columns,
-    known_prior,
     linear,
     log_likelihood,
     responsibilities,
     ridge_logistic,
     shift_to_prior,
 )
+from pu_utils.models.simple import known_prior
 
 # s = y e exceeds y nowhere, and need not be computed to be counted
 NEVER_ABOVE = {"rows_with_s_above_y": 0, "unlabelled_rows_with_s_above_y": 0}
@@ -294,7 +294,7 @@ class AugmentedEM(PUClassifier):
         y, e = self._kept().posteriors(self._rows(X))
         if s is None:
             return y, np.zeros_like(y), 0
-        return y, rules.label_posterior(y, e), self._label_status(s)
+        return y, rules.label_posterior(y, e), self._label_status(s, len(y))
 
     def _y_proba(self, X):
         return self._kept().posteriors(X)[0]

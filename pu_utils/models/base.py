@@ -4,11 +4,13 @@ A subclass says what it estimates, ``_y_proba(X)`` for y(x) and ``_s_proba(X)`` 
 posteriors, decisions and checks are here, once for all.
 """
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -24,17 +26,25 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 SHARE = Interval(Real, 0, 1, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
+MANY = 1 / 3  # ours: the share of unlabelled rows with s(x) > y(x) that is worth a warning
+
+
+class ConflictWarning(UserWarning):
+    """The estimates of s(x) and y(x) contradict each other on many rows."""
 
 
 @estimator
 class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
     """Classifier of Y, fitted to X and the label status S, asked with S or without.
 
-    ``classes_`` are the two values of ``s`` seen in ``fit``, in sorted order; the second means
-    "labelled" for S and "class 1" for Y.
+    ``classes_`` are the two values of ``s`` seen in ``fit``; the second means "labelled" for S and
+    "class 1" for Y. Of 0 and 1, False and True, -1 and 1 it is the second of each; so it is of a
+    text and a blank. Of any other two values it is the one that ``positive`` says. None, NaN and
+    blank text in ``s`` mean unlabelled.
     """
 
     odds: float = 1.0
+    positive: object = None
 
     _parameter_constraints: ClassVar = {"odds": [POSITIVE]}
     _input_dtype: ClassVar = (np.float64, np.float32)
@@ -77,6 +87,31 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         decision = rules.augmented_rule(*self._posteriors(X, s), self.odds)
         return self.classes_[decision.astype(int)]
 
+    def ranking_score(self, X, s):
+        """What orders rows, the most likely positives first: for a list, not a probability.
+
+        The order of the augmented posterior is the best there is if e(x) is known. It is as bad as
+        the estimate of e(x) otherwise, and with nothing known of the labelling y(x) ranks
+        unlabelled rows better; this is the order of the augmented posterior with a constant e. So
+        the augmented posterior ranks where ``propensity_features`` were given, and y(x) elsewhere.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows to rank.
+        s : array of shape (n,)
+            Their label status.
+
+        Returns
+        -------
+        array of shape (n,)
+            1 where labelled.
+        """
+        y_proba, s_proba, labelled = self._posteriors(X, s)
+        if getattr(self, "propensity_features", None) is None:
+            s_proba = np.zeros_like(s_proba)
+        return rules.augmented_posterior(y_proba, s_proba, labelled)
+
     def predict_label_proba(self, X):
         """Probability ``s(x)`` of being labelled, one value per row of ``X``."""
         check_is_fitted(self)
@@ -92,39 +127,41 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         y_proba = self._y_proba(X)
         if s is None:
             return y_proba, np.zeros_like(y_proba), 0
-        return y_proba, np.minimum(self._s_proba(X), y_proba), self._label_status(s)
+        return y_proba, np.minimum(self._s_proba(X), y_proba), self._label_status(s, len(X))
 
     def _rows(self, X):
         return validate_data(self, X, reset=False, dtype=self._input_dtype)
 
-    def _label_status(self, s):
+    def _label_status(self, s, n_rows):
         """``s`` as 0 and 1, or a clear error."""
-        s = np.asarray(s)
+        s = _without_gaps(s)
+        if s.shape != (n_rows,):
+            raise ValueError(
+                f"shapes differ: s has {s.shape}, X has {n_rows} rows; give one value per row"
+            )
         strange = ~np.isin(s, self.classes_)
         if strange.any():
             raise ValueError(
-                f"s holds {s[strange].flat[0]}; it must hold the values seen in fit, "
-                f"{self.classes_[0]} (unlabelled) and {self.classes_[1]} (labelled)"
+                f"s holds {s[strange].tolist()[0]!r}; it must hold the values seen in fit, "
+                "{!r} (unlabelled) and {!r} (labelled)".format(*self.classes_.tolist())
             )
         return (s == self.classes_[1]).astype(int)
 
     def _training_rows(self, X, s):
-        """``X`` and ``s`` checked, ``s`` as 0 and 1; sets ``classes_``."""
+        """``X`` and ``s`` checked, ``s`` as 0 and 1, and the prior; sets ``classes_``."""
         self._validate_params()
+        s = s if s is None else _without_gaps(s)
+        if s is not None and hasattr(X, "shape") and len(s) != X.shape[0]:
+            raise ValueError(
+                f"X has {X.shape[0]} rows and s has {len(s)}; give one label status per row"
+            )
         X, s = validate_data(self, X, s, dtype=self._input_dtype)
         check_classification_targets(s)
-        self.classes_ = np.unique(s)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(s)}; s must hold two values, unlabelled and labelled"
-            )
-        if len(self.classes_) == 1:
-            raise ValueError(
-                f"s holds one class only, {self.classes_[0]}; both labelled and unlabelled "
-                "rows are needed to learn from"
-            )
-        return X, self._label_status(s)
+        self.classes_ = _label_values(s, self.positive)
+        labelled = self._label_status(s, len(X))
+        if getattr(self, "prior", None) is not None:
+            self._check_prior(self.prior, labelled.mean())
+        return X, labelled
 
     def _parts(self, X, s, validation, random_state):
         """Training and validation part, the latter given or held out; sets ``training_rows_``."""
@@ -133,24 +170,35 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
             return (X[self.training_rows_], s[self.training_rows_]), (X[held], s[held])
         self.training_rows_ = np.arange(len(X))
         X_held, *statuses = validation
-        held = self._rows(X_held), *(self._label_status(values) for values in statuses)
-        lengths = [len(part) for part in held]
-        if len(set(lengths)) > 1:
-            raise ValueError(f"validation has parts of lengths {lengths}; give one value per row")
-        return (X, s), held
+        X_held = self._rows(X_held)
+        return (X, s), (X_held, *(self._label_status(values, len(X_held)) for values in statuses))
 
     def _keep_prior(self, prior, labelled_share):
-        """Set ``prior_`` and the ``label_frequency_`` that follows from it."""
+        """Set ``prior_`` and the ``label_frequency_`` that follows from it.
+
+        Of rows held out more or fewer may be labelled than of all: at most all positives are.
+        """
+        self.prior_, self.label_frequency_ = float(prior), float(min(labelled_share / prior, 1))
+
+    def _check_prior(self, prior, labelled_share):
         if not labelled_share <= prior < 1:
             raise ValueError(
-                f"prior is {prior}; it must be at least the share of labelled rows, "
-                f"{labelled_share:.4g}, and below 1"
+                f"prior is {prior}; it must be at least the share of labelled rows of X, "
+                f"{labelled_share:.4g}, and below 1: every labelled row is positive"
             )
-        self.prior_, self.label_frequency_ = float(prior), float(labelled_share / prior)
 
     def _diagnose(self, X, s):
         """Set ``diagnostics_``: how often the plug-in estimates break s(x) <= y(x) on ``X``."""
         above = self._s_proba(X) > self._y_proba(X)
+        if (share := above[s == 0].mean()) > MANY:
+            warnings.warn(
+                f"s(x) exceeds y(x) on {share:.0%} of the unlabelled rows, which no model of the "
+                "labelling allows: with S they all count as certain negatives. Rank rows by "
+                "ranking_score, or use an estimator that fits the two together (AugmentedEM, "
+                "Recalibrated)",
+                ConflictWarning,
+                stacklevel=3,
+            )
         self.diagnostics_ = {
             "rows": len(X),
             "labelled_rows": int(s.sum()),
@@ -163,6 +211,45 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True  # it predicts Y, not the S it was fitted to
         return tags
+
+
+def _without_gaps(s):
+    """``s`` as an array in which what is missing or blank is the value for unlabelled."""
+    s = np.asarray(s)
+    if s.dtype.kind == "f":
+        return np.where(np.isnan(s), 0, s)
+    if s.dtype.kind not in "OU":
+        return s
+    text = np.array([isinstance(value, str) for value in s.flat], dtype=bool).reshape(s.shape)
+    blank = pd.isna(s) | (text & (np.char.strip(s.astype(str)) == ""))
+    return np.array(np.where(blank, "" if text.any() else 0, s).tolist())
+
+
+def _label_values(s, positive):
+    """The values of ``s`` for unlabelled and labelled, or a clear error."""
+    values = np.unique(s)
+    held = values.tolist()
+    if len(held) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{type_of_target(s)}; s holds {held[0]!r}, {held[1]!r}, {held[2]!r}... and must hold "
+            "two values, unlabelled and labelled"
+        )
+    if len(held) == 1:
+        raise ValueError(
+            f"s holds one class only, {held[0]!r}; both labelled and unlabelled rows are needed to "
+            "learn from"
+        )
+    if positive is None and held not in ([0, 1], [-1, 1]) and held[0] != "":
+        raise ValueError(
+            f"s holds {held[0]!r} and {held[1]!r}, and nothing says which of them means labelled; "
+            "give positive=..., or 0 and 1"
+        )
+    if positive is not None and positive not in held:
+        raise ValueError(
+            f"positive is {positive!r}, which s does not hold; it holds {held[0]!r} and {held[1]!r}"
+        )
+    return values[::-1] if positive is not None and held[0] == positive else values
 
 
 def hold_out(s, fraction, random_state):

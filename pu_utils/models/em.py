@@ -20,13 +20,8 @@ from scipy.special import expit, logit
 from sklearn.decomposition import PCA
 
 from pu_utils import rules
-from pu_utils.models.simple import estimate_prior
 
 TINY = 1e-12  # keeps logarithms and ratios finite
-
-
-class PriorWarning(UserWarning):
-    """The class prior was estimated, and the estimate leans on assumptions."""
 
 
 class ExchangeWarning(UserWarning):
@@ -307,23 +302,3 @@ def _numbers_of(wanted, names, argument):
             f"{', '.join(map(str, names[:20]))}"
         )
     return np.array([list(names).index(name) for name in wanted])
-
-
-# The prior
-
-
-def known_prior(prior, X, s, random_state):
-    """``prior`` as it was given, or an estimate with a warning that says what it leans on."""
-    if prior is not None:
-        return prior
-    estimate = estimate_prior(X, s, random_state)
-    warnings.warn(
-        f"prior is None: P(Y=1) was estimated as {estimate:.3f} by estimate_prior (Elkan and Noto "
-        "2008). It assumes that labelled rows are drawn at random from the positives and that the "
-        "classes do not overlap; where they overlap it comes out too high, and under selection "
-        "bias it may err either way. Give the prior where it is known, and look at the predictions "
-        "for a band of priors around it",
-        PriorWarning,
-        stacklevel=3,
-    )
-    return estimate

@@ -14,15 +14,13 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import IsolationForest
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import f1_score
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
 from pu_utils.models.a3 import A3
-from pu_utils.models.base import SHARE, estimator
+from pu_utils.models.base import SHARE, estimator, hold_out
 from pu_utils.models.networks import (
     Classifier,
     History,
@@ -75,7 +73,7 @@ class FineTunedVaePu(NetworkClassifier):
 
     base: VaePu | FrozenEstimator | None = field(default=None, kw_only=False)
     prior: float | None = None
-    schedule: str | Schedule = "paper"
+    schedule: str | Schedule = "brisk"
     stopping: str = "pu_risk"
 
     _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
@@ -96,26 +94,42 @@ class FineTunedVaePu(NetworkClassifier):
             )
         self.base_ = self._fitted_base(training, held, random_state)
         self.prior_, self.label_frequency_ = self.base_.prior_, self.base_.label_frequency_
-        self._fine_tune(training, held, self._selector(*training, random_state))
+        (training, held), rows = self._some_rows(training, held, random_state)
+        self._fine_tune(training, held, self._selector(*training, random_state), rows)
 
-    def _fitted_base(self, training, held, random_state):
-        """The given base where it is fitted, else one trained here."""
+    def _some_rows(self, training, held, random_state):
+        """Both parts cut down to what the schedule allows, and which rows of ``X`` are left."""
+        parts, limit = [training, held], self.base_.schedule_.fine_tuning_rows or np.inf
+        rows = self.training_rows_
+        for k, part in enumerate(parts):
+            if len(part[1]) > limit:
+                kept = hold_out(part[1], limit / len(part[1]), random_state)[1]
+                parts[k] = tuple(values[kept] for values in part)
+                rows = rows[kept] if k == 0 else rows
+        return parts, rows
+
+    def _learn_scale(self, X):
+        """As the base does, or did when it was fitted."""
+        base = self._given_base()
+        if not hasattr(base, "networks_"):
+            base._learn_scale(X)
+        self.centre_, self.scale_ = base.centre_, base.scale_
+
+    def _given_base(self):
+        """The given base where it is fitted, else a new one to train."""
         base = self.base.estimator if isinstance(self.base, FrozenEstimator) else self.base
         if base is None:
             base = VaePu(
                 prior=self.prior,
                 schedule=self.schedule,
-                random_state=random_state.randint(2**31 - 1),
+                standardise=self.standardise,
                 device=self.device,
                 verbose=self.verbose,
             )
         if not isinstance(base, VaePu):
             raise ValueError(f"base is {base!r}; it must be a VaePu, fitted or not, or None")
-        try:
-            check_is_fitted(base)
-        except NotFittedError:
-            (X, s), (X_held, s_held) = ((X, self.classes_[s]) for X, s, *_ in (training, held))
-            base = clone(base).fit(X, s, validation=(X_held, s_held))
+        if not hasattr(base, "networks_"):
+            return clone(base)
         if base.n_features_in_ != self.n_features_in_:
             raise ValueError(
                 f"base was fitted to {base.n_features_in_} features and X has "
@@ -123,13 +137,22 @@ class FineTunedVaePu(NetworkClassifier):
             )
         return base
 
-    def _fine_tune(self, training, held, score):
+    def _fitted_base(self, training, held, random_state):
+        """The given base where it is fitted, else one trained here, on rows scaled already."""
+        base = self._given_base()
+        if self.base is None:
+            base.set_params(random_state=random_state.randint(2**31 - 1))
+        if not hasattr(base, "networks_"):
+            base.set_params(standardise=False).fit(*training, validation=held[:2])
+        return base
+
+    def _fine_tune(self, training, held, score, rows):
         """Steps on the PU risk with selected rows; keeps the best by the stopping criterion."""
         shares, schedule = self.base_._shares(), self.base_.schedule_
         target = copy.deepcopy(self.base_.networks_.target).to(self._device)
         rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
         X, s = training
-        self.unlabelled_rows_ = self.training_rows_[s == 0]
+        self.unlabelled_rows_ = rows[s == 0]
         self.selection_scores_ = score(X[s == 0])
         parts = self._strata(X, s, self.selection_scores_)
         held_parts = self._strata(*held[:2], score(held[0][held[1] == 0]))
@@ -195,6 +218,8 @@ class VaePuBayes(FineTunedVaePu):
         Y, as in the paper's program, which exists only to compare with the published tables.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    standardise : bool or "auto"
+        Whether the networks see standardised columns; "auto": where X is far from unit scale.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None
@@ -264,6 +289,8 @@ class VaePuOcc(FineTunedVaePu):
         Y, as in the paper's program, which exists only to compare with the published tables.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    standardise : bool or "auto"
+        Whether the networks see standardised columns; "auto": where X is far from unit scale.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None
@@ -296,9 +323,9 @@ class VaePuOcc(FineTunedVaePu):
 
     def _generate(self, X, s, random_state):
         """At least as many artificial unlabelled positives as ``X`` has rows, or the schedule's."""
-        status, n_rows = self.classes_[s], self.base_.schedule_.generated_rows
+        n_rows = self.base_.schedule_.generated_rows
         times = math.ceil(min(len(X), n_rows or len(X)) / s.sum())
-        parts = [self.base_.generate(X, status, random_state) for _ in range(times)]
+        parts = [self.base_._generated(X, s, random_state) for _ in range(times)]
         return random_state.permutation(np.concatenate(parts))[:n_rows]
 
     def _new_detector(self, random_state):

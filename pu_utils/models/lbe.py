@@ -81,6 +81,8 @@ class Lbe(NetworkClassifier):
         Of Adam.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    standardise : bool or "auto"
+        Whether the networks see standardised columns; "auto": where X is far from unit scale.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None

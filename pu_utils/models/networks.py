@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
 from torch import nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
@@ -21,6 +22,7 @@ from pu_utils.schedules import Schedule, resolve_schedule
 
 SLOPE = 0.2  # of LeakyReLU left of zero
 PREDICTION_BATCH = 2048  # rows; activations of this size stay in the processor's cache
+UNIT_SCALE = (0.1, 10.0)  # ours: of the largest root mean square of a column
 PART = 1024  # rows; likewise where activations are kept for the gradient, a quarter faster
 
 
@@ -193,8 +195,8 @@ class History:
             if not math.isfinite(value):
                 raise TrainingDiverged(
                     f"{name} became {value} in phase {phase!r}, epoch {epoch}; scale the features "
-                    "to about unit variance (or [0, 1] for likelihood='bernoulli') or lower the "
-                    "learning rates in Schedule(...)"
+                    "to about unit variance (standardise=True; [0, 1] for likelihood='bernoulli') "
+                    "or lower the learning rates in Schedule(...)"
                 )
         self.rows.append({"phase": phase, "epoch": epoch, **means})
 
@@ -230,15 +232,20 @@ class NetworkClassifier(PUClassifier):
 
     A subclass says how to train, ``_train(training, held, random_state)`` with parts (X, s), and
     how to build a network anew, ``_new_network(name, generator)``.
+
+    ``standardise`` says whether the networks see the columns of X standardised; "auto" means where
+    their largest root mean square is not between 0.1 and 10. (On the sets of the paper it is.)
     """
 
     validation_fraction: float = 0.15
+    standardise: bool | str = "auto"
     random_state: int | np.random.RandomState | None = None
     device: str = "auto"
     verbose: bool = False
 
     _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
         "validation_fraction": [SHARE],
+        "standardise": ["boolean", StrOptions({"auto"})],
         "random_state": ["random_state"],
         "device": [str, torch.device],
         "verbose": ["verbose"],
@@ -264,11 +271,28 @@ class NetworkClassifier(PUClassifier):
             The fitted estimator.
         """
         X, s = self._training_rows(X, s)
+        self._learn_scale(X)
+        X = self._scaled(X)
         random_state = check_random_state(self.random_state)
         training, held = self._parts(X, s, validation, random_state)
         self._train(training, held, random_state)
         self._diagnose(X, s)
         return self
+
+    def _learn_scale(self, X):
+        """Set ``centre_`` and ``scale_`` of the columns; None where they stay as they are."""
+        mean, deviation = X.mean(0, dtype=float), X.std(0, dtype=float)
+        wanted = self.standardise
+        if wanted == "auto":
+            wanted = not UNIT_SCALE[0] <= np.hypot(mean, deviation).max() <= UNIT_SCALE[1]
+        self.centre_ = mean if wanted else None
+        self.scale_ = np.where(deviation > 0, deviation, 1) if wanted else None
+
+    def _scaled(self, X):
+        return X if self.centre_ is None else ((X - self.centre_) / self.scale_).astype(X.dtype)
+
+    def _rows(self, X):
+        return self._scaled(super()._rows(X))
 
     @property
     def _device(self):
@@ -301,9 +325,11 @@ class LabelModel(NetworkClassifier):
     ----------
     schedule : str or Schedule
         Size of the network and of its training: a name in
-        ``pu_utils.schedules.SCHEDULES`` ("paper", "fast", "small"...) or a schedule of your own.
+        ``pu_utils.schedules.SCHEDULES`` ("brisk", "fast", "paper"...) or a schedule of your own.
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    standardise : bool or "auto"
+        Whether the networks see standardised columns; "auto": where X is far from unit scale.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None
@@ -325,7 +351,7 @@ class LabelModel(NetworkClassifier):
         Counts of rows.
     """
 
-    schedule: str | Schedule = "paper"
+    schedule: str | Schedule = "brisk"
 
     def _train(self, training, held, random_state):
         schedule, history = resolve_schedule(self.schedule), History(self.verbose)
@@ -335,7 +361,9 @@ class LabelModel(NetworkClassifier):
         train_while_improving(
             network,
             adam([network], schedule.label_learning_rate),
-            lambda: shuffled(len(x), schedule.label_batch_size, generator),
+            lambda: shuffled(len(x), schedule.label_batch_size, generator)[
+                : schedule.label_epoch_steps
+            ],
             lambda rows: F.binary_cross_entropy_with_logits(network(x[rows]), s[rows]),
             lambda: F.binary_cross_entropy_with_logits(network(x_held), s_held),
             history,

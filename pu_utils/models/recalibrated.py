@@ -31,12 +31,12 @@ from pu_utils.models.em import (
     TINY,
     Representation,
     choose_columns,
-    known_prior,
     linear,
     log_likelihood,
     projected,
     shift_to_prior,
 )
+from pu_utils.models.simple import known_prior
 
 TEMPERATURES = np.geomspace(1 / 8, 16, 29)  # ours: four to the octave
 

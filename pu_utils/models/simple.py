@@ -1,5 +1,6 @@
 """Elkan and Noto's class prior and classifier, and a model of y(x) joined with one of S."""
 
+import warnings
 from dataclasses import field
 from typing import ClassVar
 
@@ -15,6 +16,10 @@ from sklearn.utils import check_random_state
 from pu_utils.models.base import SHARE, PUClassifier, estimator
 
 STANDARDISED = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+
+
+class PriorWarning(UserWarning):
+    """The class prior was estimated, and the estimate leans on assumptions."""
 
 
 def estimate_prior(X, s, random_state=None):
@@ -68,6 +73,23 @@ def estimate_prior(X, s, random_state=None):
     return float(np.clip(s.mean() / label_frequency, s.mean(), max(0.99, s.mean())))
 
 
+def known_prior(prior, X, s, random_state):
+    """``prior`` as it was given, or an estimate with a warning that says what it leans on."""
+    if prior is not None:
+        return prior
+    estimate = estimate_prior(X, s, random_state)
+    warnings.warn(
+        f"prior is None: P(Y=1) was estimated as {estimate:.3f} by estimate_prior (Elkan and Noto "
+        "2008). It assumes that labelled rows are drawn at random from the positives and that the "
+        "classes do not overlap; where they overlap it comes out too high, and under selection "
+        "bias it may err either way. Give the prior where it is known, and look at the predictions "
+        "for a band of priors around it",
+        PriorWarning,
+        stacklevel=3,
+    )
+    return estimate
+
+
 @estimator
 class ElkanNoto(PUClassifier):
     """Any scikit-learn classifier of S and the class prior: the first thing to try.
@@ -81,7 +103,7 @@ class ElkanNoto(PUClassifier):
     s_model : classifier, optional
         Estimates s(x). Logistic regression of standardised features where None.
     prior : float, optional
-        P(Y=1); estimated by ``estimate_prior`` where None.
+        P(Y=1); estimated by ``estimate_prior``, with a warning, where None.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None
@@ -136,8 +158,7 @@ class ElkanNoto(PUClassifier):
         """
         X, s = self._training_rows(X, s)
         random_state = check_random_state(self.random_state)
-        prior = estimate_prior(X, s, random_state) if self.prior is None else self.prior
-        self._keep_prior(prior, s.mean())
+        self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
         self.s_model_ = clone(STANDARDISED if self.s_model is None else self.s_model).fit(X, s)
         self._diagnose(X, s)
         return self
@@ -162,7 +183,7 @@ class Augmented(PUClassifier):
         which never exceeds (1 + s(x)) / 2, and no unlabelled row is ever called positive.)
         ``ElkanNoto``, which estimates the prior, where None.
     s_model : classifier, optional
-        Estimates s(x). Logistic regression where None.
+        Estimates s(x). Logistic regression of standardised features where None.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
 
@@ -213,7 +234,7 @@ class Augmented(PUClassifier):
                 "AugmentedEM(prior=...), or a classifier fitted to Y in FrozenEstimator"
             )
         X, s = self._training_rows(X, s)
-        s_model = LogisticRegression() if self.s_model is None else self.s_model
+        s_model = STANDARDISED if self.s_model is None else self.s_model
         self.y_model_, self.s_model_ = (clone(model).fit(X, s) for model in (y_model, s_model))
         self._diagnose(X, s)
         return self

@@ -81,8 +81,11 @@ def _from_json(value, arrays):
 
 def _restored(facts):
     """The estimator of which ``facts`` tell the class, the parameters and what was fitted."""
-    classes = {cls.__name__: cls for cls in _subclasses(Stored)}
-    estimator = classes[facts["class"]](**facts["parameters"])
+    from pu_utils import models  # which imports an estimator when it is asked for
+
+    kind, classes = facts["class"], {cls.__name__: cls for cls in _subclasses(Stored)}
+    kind = classes[kind] if kind in classes else getattr(models, kind)
+    estimator = kind(**facts["parameters"])
     networks = {k: v for k, v in facts["fitted"].items() if isinstance(v, dict) and "state" in v}
     for name, value in facts["fitted"].items():
         setattr(estimator, name, value)

@@ -14,6 +14,7 @@ label frequency c. It is where the logistic class model of :class:`AugmentedEM` 
 from typing import ClassVar
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
@@ -21,11 +22,11 @@ from pu_utils.models.base import NOT_NEGATIVE, SHARE, PUClassifier, estimator
 from pu_utils.models.em import (
     SETTINGS,
     Representation,
-    known_prior,
     linear,
     projected,
     ridge_logistic,
 )
+from pu_utils.models.simple import known_prior
 
 
 @estimator
@@ -98,13 +99,54 @@ class Upu(PUClassifier):
         view = Representation().fit(X, random_state)
         self.centre_, self.map_ = view.centre, view.map
         rows = projected(X, self.centre_, self.map_)
-        self.y_coef_ = ridge_logistic(rows, s / self.label_frequency_, ridge=self.ridge)
+        self.y_coef_ = self._class_coef(rows, s)
         self.s_coef_ = ridge_logistic(rows, s, ridge=self.ridge)
         self._diagnose(X, s)
         return self
+
+    def _class_coef(self, rows, s):
+        return ridge_logistic(rows, s / self.label_frequency_, ridge=self.ridge)
 
     def _y_proba(self, X):
         return expit(linear(projected(X, self.centre_, self.map_), self.y_coef_))
 
     def _s_proba(self, X):
         return expit(linear(projected(X, self.centre_, self.map_), self.s_coef_))
+
+
+@estimator
+class NnPu(Upu):
+    """Linear non-negative PU learning for y(x), logistic regression for s(x).
+
+    The part of the risk that estimates the loss on negatives is a difference, and unbiased
+    learning may drive it below 0, which no loss can be. Here it counts as 0 then (Kiryo et al.,
+    *Positive-unlabeled learning with non-negative risk estimator*, NeurIPS 2017). Where it stays
+    positive, as on tables with many more rows than columns, the two estimators are one.
+
+    Parameters and attributes are those of :class:`Upu`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2))
+    >>> y = rng.random(1000) < expit(2 * X[:, 0])
+    >>> s = (y & (rng.random(1000) < 0.5)).astype(int)
+    >>> bool(np.allclose(NnPu(prior=0.5).fit(X, s).y_coef_, Upu(prior=0.5).fit(X, s).y_coef_, 0.01))
+    True
+    """
+
+    def _class_coef(self, rows, s):
+        positive = self.prior_ * s / s.sum()  # weights of the rows in a mean over positives
+        negative = 1 / len(s) - positive
+
+        def objective(coef):
+            f = linear(rows, coef)
+            counts = negative * (negative @ np.logaddexp(0, f) > 0)
+            loss = positive @ np.logaddexp(0, -f) + counts @ np.logaddexp(0, f)
+            slope = counts * expit(f) - positive * expit(-f)
+            penalty = self.ridge * coef[1:] / len(s)
+            gradient = np.concatenate([[slope.sum()], slope @ rows + penalty])
+            return loss + penalty @ coef[1:] / 2, gradient
+
+        start = np.zeros(rows.shape[1] + 1)
+        return minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x

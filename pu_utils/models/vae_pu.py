@@ -56,7 +56,7 @@ from pu_utils.models.networks import (
     in_parts,
     new_generator,
 )
-from pu_utils.models.simple import estimate_prior
+from pu_utils.models.simple import known_prior
 from pu_utils.schedules import Schedule, resolve_schedule
 
 DROPOUT = 0.3  # of the discriminator's hidden units
@@ -482,13 +482,14 @@ class VaePu(NetworkClassifier):
     Parameters
     ----------
     prior : float, optional
-        P(Y=1), which the paper takes as known; estimated by ``estimate_prior`` where None.
+        P(Y=1), which the paper takes as known; estimated by ``estimate_prior``, with a
+        warning, where None.
     label_frequency : float, optional
         c = P(S=1 | Y=1); the share of the training rows that are labelled, over the prior, where
         None. (The paper's program takes it from all rows, held out or not.)
     schedule : str or Schedule
         Sizes of the networks and of their training: a name in
-        ``pu_utils.schedules.SCHEDULES`` ("paper", "fast", "small"...) or a schedule of your own.
+        ``pu_utils.schedules.SCHEDULES`` ("brisk", "fast", "paper"...) or a schedule of your own.
     epoch_scale : float
         Factor of the epochs of VAE-PU; the paper halves them for synthetic data
         (``paper_settings`` knows what it sets for each dataset).
@@ -498,6 +499,8 @@ class VaePu(NetworkClassifier):
         Weights of the terms (4), of (5) and (6), and of (7).
     validation_fraction : float
         Part of the rows held out for stopping where ``fit`` is not given a validation part.
+    standardise : bool or "auto"
+        Whether the networks see standardised columns; "auto": where X is far from unit scale.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
     random_state : int, RandomState or None
@@ -541,7 +544,7 @@ class VaePu(NetworkClassifier):
 
     prior: float | None = None
     label_frequency: float | None = None
-    schedule: str | Schedule = "paper"
+    schedule: str | Schedule = "brisk"
     epoch_scale: float = 1.0
     likelihood: str = "gaussian"
     label_weight: float = 1.0
@@ -558,6 +561,11 @@ class VaePu(NetworkClassifier):
         "target_weight": [NOT_NEGATIVE],
     }
 
+    def _learn_scale(self, X):
+        super()._learn_scale(X)
+        if self.likelihood == "bernoulli":  # pixels stay pixels
+            self.centre_ = self.scale_ = None
+
     def _train(self, training, held, random_state):
         X, s = training
         if self.likelihood == "bernoulli" and (X.min() < 0 or X.max() > 1):
@@ -571,8 +579,7 @@ class VaePu(NetworkClassifier):
             device=self.device,
             verbose=self.verbose,
         ).fit(X, s, validation=held[:2])
-        prior = estimate_prior(X, s, random_state) if self.prior is None else self.prior
-        self._keep_prior(prior, s.mean())
+        self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
         if self.label_frequency is not None:
             self.label_frequency_ = float(self.label_frequency)
         self.schedule_ = resolve_schedule(self.schedule).scaled(self.epoch_scale)
@@ -623,7 +630,7 @@ class VaePu(NetworkClassifier):
             The latent that carries the label status.
         """
         check_is_fitted(self)
-        x, o = self._tensors(self._rows(X), self._label_status(s))
+        x, o = self._tensors(rows := self._rows(X), self._label_status(s, len(rows)))
         h_y, h_o = self.networks_.encoder_y(x).mean, self.networks_.encoder_o(x, o).mean
         return h_y.cpu().numpy(), h_o.cpu().numpy()
 
@@ -646,11 +653,17 @@ class VaePu(NetworkClassifier):
         """
         check_is_fitted(self)
         seed = self.random_state if random_state is None else random_state
-        generator = new_generator(check_random_state(seed), self._device)
-        status = self._label_status(s)
-        if len(np.unique(status)) < 2:
+        rows = self._rows(X)
+        status = self._label_status(s, len(rows))
+        generated = self._generated(rows, status, check_random_state(seed))
+        return generated if self.centre_ is None else generated * self.scale_ + self.centre_
+
+    def _generated(self, X, s, random_state):
+        """The same for rows as the networks see them and a label status of 0 and 1."""
+        generator = new_generator(random_state, self._device)
+        if len(np.unique(s)) < 2:
             raise ValueError("s holds one status only; give labelled and unlabelled rows")
-        h_y, pool, pool_o = self.networks_.encode_all(*self._strata(self._rows(X), status))
+        h_y, pool, pool_o = self.networks_.encode_all(*self._strata(X, s))
         parts = [
             self.networks_.generate(h_y.rows(rows), pool, pool_o.rows, generator)
             for rows in torch.arange(len(h_y.mean), device=self._device).split(GENERATED_AT_ONCE)

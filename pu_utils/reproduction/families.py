@@ -19,6 +19,7 @@ from pu_utils.schedules import SCHEDULES, Schedule, paper_settings
 
 THREADS = 1  # of each experiment: with more, sums are added up in another order, and results differ
 EXACT = 5e-7  # half a unit of the last recorded digit
+AS_GIVEN = {"standardise": False}  # the features of the paper's sets are what its programs see
 RULES = {
     "x_only": lambda y, s, labelled: rules.x_only_rule(y),
     "naive": lambda y, s, labelled: rules.naive_rule(y, labelled),
@@ -208,7 +209,8 @@ def lbe(data, parameters, seed, watch):
     """LBE, whose released variant has a name of its own."""
     from pu_utils.models import Lbe
 
-    model = train("LBE", Lbe(random_state=seed, **parameters), data, watch, **held_out(data))
+    estimator = Lbe(random_state=seed, **AS_GIVEN, **parameters)
+    model = train("LBE", estimator, data, watch, **held_out(data))
     suffix = " (released)" if parameters["released"] else ""
     decisions = with_and_without_s({"LBE": model}, data.test)
     return [decision._replace(name=decision.name + suffix) for decision in decisions]
@@ -381,7 +383,7 @@ def _trained(estimator, data, parameters, seed, watch, **options):
     fit = partial(train, data=data, watch=watch, **held_out(data))
     schedule = Schedule.from_json(parameters["schedule"])
     options |= {"prior": data.prior, "schedule": schedule, "random_state": seed}
-    base = fit("VP", estimator(**options, **parameters["vae_pu"]))
+    base = fit("VP", estimator(**options, **AS_GIVEN, **parameters["vae_pu"]))
     options = {"base": base, "stopping": parameters["stopping"], "random_state": seed}
     methods = {"VP-B": VaePuBayes(**options)}
     if "a3" in parameters:

@@ -1,7 +1,6 @@
 """Every page of the built book, as a reader's browser shows it: desktop and telephone."""
 
 import functools
-import shutil
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
@@ -17,15 +16,6 @@ READERS = list(product([DESKTOP, TELEPHONE], ["light", "dark"]))
 GENERATED = ("_modules/", "_static/", "genindex", "search", "prf-prf", "py-modindex")
 # Markup of docutils, not of the project: the bibliography's list holds entries of another role.
 NOT_OURS = [[".citation-list"]]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 RAW_MATHEMATICS = r"""
 () => {
   const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
@@ -73,20 +63,6 @@ def address():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    names = ("chromium", "chromium-browser", "google-chrome")
-    executable = next(filter(None, map(shutil.which, names)), None)
-    assert executable, "install Chromium (Debian: apt-get install chromium) or Chrome"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -3,7 +3,15 @@
 import numpy as np
 from scipy.special import expit
 
-TAKES_S = {"check_fit_score_takes_y": "the second argument of fit is S, and is called s"}
+TAKES_S = {"check_fit_score_takes_y": "the second argument of fit is S, and is called s"} | {
+    name: "codes the classes as 1 and 2, or by name: positive= must say which means labelled"
+    for name in (
+        "check_classifier_data_not_an_array",
+        "check_classifiers_classes",
+        "check_estimators_dtypes",
+        "check_fit2d_1feature",
+    )
+}
 
 
 def product_of_logistics(n, seed):

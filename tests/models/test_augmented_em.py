@@ -20,13 +20,13 @@ from pu_utils.models import augmented_em
 from pu_utils.models.augmented_em import AugmentedEM
 from pu_utils.models.base import PUClassifier
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
-from pu_utils.models.em import ExchangeWarning, PriorWarning, log_likelihood
-from pu_utils.models.simple import ElkanNoto
+from pu_utils.models.em import ExchangeWarning, log_likelihood
+from pu_utils.models.simple import ElkanNoto, PriorWarning
 
 from .em_data import TAKES_S, exchangeable, product_of_logistics, ring_and_core
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::pu_utils.models.em.ExchangeWarning", "ignore::pu_utils.models.em.PriorWarning"
+    "ignore::pu_utils.models.em.ExchangeWarning", "ignore::pu_utils.models.simple.PriorWarning"
 )
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 

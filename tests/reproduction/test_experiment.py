@@ -34,7 +34,7 @@ def test_hash_depends_on_all_settings(monkeypatch):
 
 
 # Parameters that the runner gives in another way, and those that change no number here
-ELSEWHERE = {"prior", "schedule", "released", "random_state"}
+ELSEWHERE = {"prior", "schedule", "released", "random_state", "standardise", "positive"}
 ELSEWHERE |= {"device", "verbose", "label_model", "label_frequency", "odds", "validation_fraction"}
 
 

@@ -1,0 +1,106 @@
+"""Scores that need no Y, for choosing among estimators, and posteriors of rows not seen in a fit.
+
+What scikit-learn compares with the second argument of ``fit`` it compares with S: ``score``,
+``GridSearchCV`` and ``cross_val_score`` without a ``scoring``, ``CalibratedClassifierCV`` and
+``TunedThresholdClassifierCV`` all reward agreement with S, and the best of all classifiers is then
+one that calls every unlabelled row negative. Use the scores below as ``scoring``, and
+:class:`pu_utils.models.Recalibrated` in place of ``CalibratedClassifierCV``. Neither score can tell
+class and propensity apart where the data cannot (:class:`pu_utils.models.AugmentedEM` says more).
+"""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing, check_random_state
+
+TINY = 1e-12  # keeps logarithms finite
+
+
+def label_log_likelihood(model, X, s):
+    """Mean log-likelihood of the label status under the model's s(x); higher is better.
+
+    It judges s(x) = y(x) e(x), the product, and therefore estimators that fit the two together.
+
+    Parameters
+    ----------
+    model : PUClassifier
+        A fitted one.
+    X, s : arrays
+        Rows that it has not seen, and their label status.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from pu_utils.models import ElkanNoto
+    >>> X, s = np.array([[0.0], [1.0], [2.0], [3.0]] * 10), np.array([0, 0, 0, 1] * 10)
+    >>> scores = cross_val_score(ElkanNoto(prior=0.5), X, s, scoring=label_log_likelihood)
+    >>> bool(-0.7 < scores.mean() < 0)
+    True
+    """
+    s_proba = np.clip(model.predict_label_proba(X), TINY, 1 - TINY)
+    return float(np.where(_labelled(model, s), np.log(s_proba), np.log1p(-s_proba)).mean())
+
+
+def negative_nnpu_risk(model, X, s, prior):
+    """Minus the non-negative PU risk of the model's y(x), with logistic loss; higher is better.
+
+    It estimates minus the log-likelihood of Y if labelled rows are like all positives (SCAR).
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted one, whose column 1 of ``predict_proba`` is y(x).
+    X, s : arrays
+        Rows that it has not seen, and their label status.
+    prior : float
+        P(Y=1), the same for all that are compared: ``partial(negative_nnpu_risk, prior=0.3)`` is
+        a ``scoring`` of scikit-learn.
+
+    Returns
+    -------
+    float
+    """
+    y_proba, labelled = np.clip(model.predict_proba(X)[:, 1], TINY, 1 - TINY), _labelled(model, s)
+    if not labelled.any():
+        raise ValueError("s holds no labelled row; the risk needs some: use stratified folds")
+    as_positive, as_negative = -np.log(y_proba), -np.log1p(-y_proba)
+    negative = as_negative.mean() - prior * as_negative[labelled].mean()
+    return -float(prior * as_positive[labelled].mean() + max(negative, 0))
+
+
+def cross_fit_proba(model, X, s, n_folds=5, random_state=None):
+    """Augmented posterior of every row by a fit that has not seen it.
+
+    A flexible model is too sure of rows that it was fitted to: an unlabelled row that it remembers
+    looks negative.
+
+    Parameters
+    ----------
+    model : PUClassifier
+        What is cloned and fitted, once for each fold.
+    X, s : arrays
+        Rows, and their label status.
+    n_folds : int
+        How many parts of the rows are left out, one after the other.
+    random_state : int, RandomState or None
+        Source of the folds, which hold labelled rows in equal shares.
+
+    Returns
+    -------
+    array of shape (n,)
+        ``ytilde(x, s)``; 1 for labelled rows.
+    """
+    s, posterior = np.asarray(s), np.empty(len(s))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=check_random_state(random_state))
+    for seen, left_out in folds.split(s, s):
+        fitted = clone(model).fit(_safe_indexing(X, seen), s[seen])
+        posterior[left_out] = fitted.predict_proba(_safe_indexing(X, left_out), s=s[left_out])[:, 1]
+    return posterior
+
+
+def _labelled(model, s):
+    return np.asarray(s) == model.classes_[1]

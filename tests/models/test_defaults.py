@@ -1,0 +1,362 @@
+"""Defaults that cannot mislead: codes of labels, the prior, scales, scores, and what fit sees."""
+
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from pu_utils import metrics, models
+from pu_utils.models import (
+    Augmented,
+    AugmentedEM,
+    ConflictWarning,
+    ElkanNoto,
+    LabelModel,
+    NnPu,
+    PriorWarning,
+    Recalibrated,
+    SarEm,
+    Upu,
+    VaePu,
+    VaePuBayes,
+    cross_fit_proba,
+    label_log_likelihood,
+    negative_nnpu_risk,
+    networks,
+)
+
+from .conftest import TINY, every_estimator
+from .em_data import product_of_logistics
+
+pytestmark = pytest.mark.filterwarnings("ignore::pu_utils.models.base.ConflictWarning")
+LINEAR = [
+    Upu(prior=0.5),
+    NnPu(prior=0.5),
+    SarEm(),
+    AugmentedEM("logistic", prior=0.5),
+    Recalibrated(Upu(prior=0.5), random_state=0),
+]
+EVERY = every_estimator(random_state=0, device="cpu") + LINEAR
+
+
+def kind(estimator):
+    return type(estimator).__name__
+
+
+# Codes of the label status
+
+
+@pytest.mark.parametrize(
+    ("unlabelled", "labelled"),
+    [(0, 1), (False, True), (-1, 1), (0.0, 1.0), ("", "yes"), (np.nan, 1), (None, "P"), (" ", "1")],
+)
+def test_codes_that_are_understood(unlabelled, labelled, blobs):
+    """The usual codes, and anything against a blank, give what 0 and 1 give."""
+    X, _, s = blobs
+    coded = np.array([unlabelled, labelled], dtype=object)[s]
+    expected = ElkanNoto(prior=0.5).fit(X, s)
+    for values in (coded, pd.Series(coded), coded.tolist()):
+        model = ElkanNoto(prior=0.5).fit(X, values)
+        np.testing.assert_array_equal(
+            model.predict_proba(X, s=values), expected.predict_proba(X, s=s)
+        )
+        decision = model.predict(X, s=values) == model.classes_[1]
+        np.testing.assert_array_equal(decision, expected.predict(X, s=s))
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=kind)
+@pytest.mark.parametrize("names", [("unlabelled", "labelled"), ("U", "P"), (2, 1)])
+def test_other_codes_need_positive(estimator, names, blobs):
+    """What sorts the wrong way round is refused, and right once ``positive`` says what it means."""
+    X, _, s = blobs
+    coded = np.array(names)[s]
+    with pytest.raises(ValueError, match=r"s holds .* and .*give positive=\.\.\., or 0 and 1"):
+        clone(estimator).fit(X, coded)
+    model = clone(estimator).set_params(positive=names[1]).fit(X, coded)
+    assert model.classes_.tolist() == list(names)
+    expected = clone(estimator).fit(X, s)
+    np.testing.assert_array_equal(model.predict_proba(X, s=coded), expected.predict_proba(X, s=s))
+
+
+@pytest.mark.parametrize(
+    ("s", "options", "message"),
+    [
+        (["a", "b", "c"] * 100, {}, r"s holds 'a', 'b', 'c'\.\.\. and must hold two values"),
+        (["yes"] * 300, {}, "one class only, 'yes'"),
+        (
+            ["P", "U"] * 150,
+            {"positive": "p"},
+            "positive is 'p', which s does not hold.*'P' and 'U'",
+        ),
+        ([0, 1] * 100, {}, "X has 300 rows and s has 200; give one label status per row"),
+    ],
+)
+def test_bad_labels_are_named(s, options, message, blobs):
+    """Each error says what ``s`` holds."""
+    with pytest.raises(ValueError, match=message):
+        ElkanNoto(prior=0.5, **options).fit(blobs[0], s)
+
+
+# The prior
+
+
+@pytest.mark.parametrize("estimator", [e for e in EVERY if hasattr(e, "prior")], ids=kind)
+def test_a_prior_below_the_labelled_share_stops_before_training(estimator, blobs, monkeypatch):
+    """Nothing is trained, and the share is that of all rows given, not of a part."""
+    X, _, s = blobs
+    for trained in ("Trainer.train", "LabelModel._train"):
+        module = "vae_pu" if trained.startswith("T") else "networks"
+        monkeypatch.setattr(f"pu_utils.models.{module}.{trained}", lambda *_: pytest.fail())
+    with pytest.raises(ValueError, match=rf"prior is 0.2; .* rows of X, {s.mean():.4g}, and below"):
+        clone(estimator).set_params(prior=0.2).fit(X, s)
+
+
+def test_a_prior_of_exactly_the_labelled_share_will_do(blobs):
+    """Held-out rows may leave a larger labelled share to train on: that is no contradiction."""
+    X, _, s = blobs
+    for seed in range(3):
+        model = VaePu(prior=s.mean(), schedule=TINY, random_state=seed, validation_fraction=0.31)
+        assert model.fit(X, s).label_frequency_ <= 1
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ElkanNoto(),
+        Augmented(),
+        Upu(),
+        NnPu(),
+        AugmentedEM("logistic"),
+        Recalibrated(SarEm()),
+        VaePu(schedule=TINY),
+        VaePuBayes(schedule=TINY),
+    ],
+    ids=kind,
+)
+def test_a_missing_prior_warns_once(estimator, blobs):
+    """An estimated prior is said to be one, by every estimator that uses one."""
+    X, _, s = blobs
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clone(estimator).fit(X, s)
+    assert sum(issubclass(w.category, PriorWarning) for w in caught) == 1
+
+
+# Ranking
+
+
+def test_contradictions_are_warned_of_and_do_not_spoil_the_ranking():
+    """Where s(x) > y(x) on many rows, ranking_score still orders them, and labelled rows lead."""
+    X, _, _, y, s = product_of_logistics(2000, seed=0)  # any seed: 2000 rows are plenty
+    too_low = LogisticRegression().fit(X, y)
+    too_low.intercept_ -= 3
+    with pytest.warns(ConflictWarning, match="of the unlabelled rows.*ranking_score"):
+        model = Augmented(FrozenEstimator(too_low)).fit(X, s)
+    cut = metrics.u_auc(y, model.predict_proba(X, s=s)[:, 1], s)
+    ranked = model.ranking_score(X, s)
+    assert metrics.u_auc(y, ranked, s) > cut + 0.01
+    assert metrics.u_auc(y, ranked, s) == metrics.u_auc(y, model.predict_proba(X)[:, 1], s)
+    assert (ranked[s == 1] == 1).all()
+
+
+def test_known_labelling_ranks_by_the_augmented_posterior():
+    """Told what labelling depends on, S improves the ranking, and ranking_score uses it."""
+    X, _, _, y, s = product_of_logistics(4000, seed=1)  # the gain is .02, its error below .01
+    model = AugmentedEM("logistic", [1], prior=0.5, residualise=False).fit(X, s)
+    ranked = model.ranking_score(X, s)
+    np.testing.assert_array_equal(ranked, model.predict_proba(X, s=s)[:, 1])
+    assert metrics.u_auc(y, ranked, s) > metrics.u_auc(y, model.predict_proba(X)[:, 1], s)
+
+
+# Scores without Y
+
+
+def test_scores_without_y_choose_what_s_would_not(blobs):
+    """Agreement with S prefers a classifier of S, and odds that call nobody; the risk does not."""
+    X, y, s = blobs
+    few = s * (np.arange(len(s)) % 3 == 0)
+    agreement = GridSearchCV(Upu(prior=0.5), {"odds": [1.0, 1e9]}, cv=3).fit(X, few)
+    assert agreement.best_params_ == {"odds": 1e9}
+    of_y, of_s = LogisticRegression().fit(X, y), LogisticRegression().fit(X, s)
+    assert of_y.score(X, s) < of_s.score(X, s)
+    risk = partial(negative_nnpu_risk, X=X, s=s, prior=0.5)
+    assert risk(of_y) > risk(of_s) + 0.1
+
+
+def test_the_risk_estimates_that_of_the_true_classes():
+    """Under SCAR the PU risk is the cross-entropy of Y up to sampling error: .02 at 20,000 rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 1))
+    y = (rng.random(20_000) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
+    s = y * (rng.random(20_000) < 0.5)
+    model = LogisticRegression().fit(X, y)
+    y_proba = model.predict_proba(X)[:, 1]
+    entropy = np.where(y == 1, np.log(y_proba), np.log(1 - y_proba)).mean()
+    assert negative_nnpu_risk(model, X, s, y.mean()) == pytest.approx(entropy, abs=0.02)
+    with pytest.raises(ValueError, match="no labelled row"):
+        negative_nnpu_risk(model, X, 0 * s, 0.5)
+
+
+def test_the_likelihood_of_s_is_that_of_the_label_posterior(blobs):
+    """It is the mean of log s(x) over labelled, log(1 - s(x)) over the other rows."""
+    X, _, s = blobs
+    model = ElkanNoto(prior=0.5, positive="yes").fit(X, np.array(["no", "yes"])[s])
+    p = model.predict_label_proba(X)
+    expected = np.log(np.where(s == 1, p, 1 - p)).mean()
+    assert label_log_likelihood(model, X, np.array(["no", "yes"])[s]) == pytest.approx(expected)
+
+
+def test_cross_fitted_posteriors_come_from_fits_that_have_not_seen_the_row(blobs):
+    """A row that is changed beyond recognition changes no fit that predicts it."""
+    X, _, s = blobs
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    posterior = cross_fit_proba(Upu(prior=0.5), frame, s, random_state=0)
+    assert (posterior[s == 1] == 1).all() and (posterior[s == 0] < 1).all()
+    row = np.flatnonzero(s == 0)[0]
+    spoiled = frame.copy()
+    spoiled.iloc[row] = 50.0
+    refitted = cross_fit_proba(Upu(prior=0.5), spoiled, s, random_state=0)
+    same = refitted == posterior
+    assert same.sum() > len(s) / 10 and not same[s == 0].all()  # one fold of five has not seen it
+
+
+# Scales
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=kind)
+@pytest.mark.parametrize("factor", [1e-20, 1e4])
+def test_the_unit_of_the_features_does_not_matter(estimator, factor, blobs):
+    """Metres or micrometres: the same posteriors, to the digits of single precision.
+
+    The columns are given once standardised and once multiplied, so that both are what the networks
+    see; A row at a tie of neighbours may move by more, the mean does not.
+    """
+    X, _, s = blobs
+    X = (X - X.mean(0)) / X.std(0)
+    plain = clone(estimator).fit(X, s).predict_proba(X)[:, 1]
+    scaled = clone(estimator).fit(factor * X, s).predict_proba(factor * X)[:, 1]
+    assert np.abs(scaled - plain).mean() < 1e-3
+    assert plain.std() > 0
+
+
+def test_standardise_may_be_forced_and_forbidden(blobs):
+    """True standardises columns of unit scale too, False leaves them alone at any."""
+    X, _, s = blobs
+    options = {"schedule": TINY, "random_state": 0}
+    assert LabelModel(**options).fit(X, s).centre_ is None
+    assert LabelModel(standardise=False, **options).fit(1e3 * X, s).centre_ is None
+    forced = LabelModel(standardise=True, **options).fit(X, s)
+    np.testing.assert_allclose(forced.centre_, X.mean(0), rtol=1e-5)
+    np.testing.assert_allclose(forced.scale_, X.std(0), rtol=1e-5)
+
+
+def test_generated_rows_have_the_unit_of_the_features(blobs):
+    """What VAE-PU invents lies where the rows lie."""
+    X, _, s = blobs
+    model = VaePu(prior=0.5, schedule=TINY, random_state=0).fit(1e3 * X + 1e5, s)
+    assert np.abs(model.generate(1e3 * X + 1e5, s) - 1e5).max() < 1e4
+
+
+@pytest.mark.parametrize("given", ["fitted", "unfitted", "pixels"])
+def test_a_base_scales_for_the_model_built_on_it(given, blobs):
+    """Fine-tuning sees the rows as its base does."""
+    X, _, s = blobs
+    options = {"prior": 0.5, "schedule": TINY, "random_state": 0}
+    if given == "pixels":
+        X = 0.05 / (1 + np.exp(-X))  # dark ones: their scale is below what "auto" leaves alone
+        base = VaePu(likelihood="bernoulli", **options)
+    else:
+        X = 1e3 * X
+        base = VaePu(**options)
+    base = base.fit(X, s) if given == "fitted" else base
+    model = VaePuBayes(base, random_state=0).fit(X, s)
+    assert (model.centre_ is None) == (given == "pixels")
+    assert model.predict_proba(X)[:, 1].std() > 0
+
+
+# Time
+
+
+def test_steps_do_not_grow_with_the_rows(blobs, monkeypatch):
+    """With caps, the label model's epochs and fine-tuning cost the same on ten times the rows."""
+    X, _, s = np.tile(blobs[0], (10, 1)), None, np.tile(blobs[2], 10)
+    sizes = []
+    monkeypatch.setattr(networks, "descend", spy(networks.descend, sizes))
+    capped = replace(TINY, label_epochs=2, label_epoch_steps=3, label_batch_size=32)
+    LabelModel(schedule=capped, random_state=0).fit(X, s)
+    assert len(sizes) == 2 * 3
+    capped = replace(TINY, epoch_steps=2, fine_tuning_rows=200)
+    model = VaePuBayes(prior=0.5, schedule=capped, random_state=0).fit(X, s)
+    assert len(model.unlabelled_rows_) == len(model.selection_scores_) <= 200
+    assert (s[model.unlabelled_rows_] == 0).all()
+    assert np.isin(model.selected_, model.unlabelled_rows_).all()
+
+
+def spy(function, calls):
+    """``function``, which notes each of its calls."""
+
+    def noted(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return noted
+
+
+# What a fit sees
+
+
+@pytest.mark.parametrize("estimator", EVERY, ids=kind)
+def test_y_cannot_change_a_prediction(estimator, blobs):
+    """Noise in the place of Y, wherever one can be handed over, leaves predictions as they are."""
+    X, y, s = blobs
+    noise = np.random.default_rng(0).integers(0, 2, len(y))
+    given = []
+    for truth in (y, noise):
+        model = clone(estimator)
+        try:
+            model.fit(X, s, validation=(X, s, truth))
+        except TypeError:  # it takes no validation part, and so no Y at all
+            model.fit(X, s)
+            with pytest.raises(TypeError):
+                clone(estimator).fit(X, s, truth)
+        given.append(model.predict_proba(X, s=s))
+    np.testing.assert_array_equal(*given)
+
+
+# Without torch
+
+WITHOUT_TORCH = """
+import sys
+
+class NoTorch:
+    def find_spec(self, name, *_):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+sys.meta_path.insert(0, NoTorch())
+from pu_utils.models import AugmentedEM, ElkanNoto, NnPu, Recalibrated, SarEm, Upu
+import pu_utils.models
+assert "VaePu" in dir(pu_utils.models)
+try:
+    pu_utils.models.VaePu
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_what_needs_no_torch_imports_none():
+    """Without torch the linear estimators are there, and the others say what they need."""
+    command = [sys.executable, "-c", WITHOUT_TORCH]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "VaePu is made of networks and needs torch: pip install torch" in output
+    with pytest.raises(AttributeError, match="has no attribute 'VaePooh'"):
+        getattr(models, "VaePooh")  # noqa: B009
