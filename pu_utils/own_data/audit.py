@@ -183,6 +183,11 @@ def recalibration(ranked, answers):
     weights *= known.sum() / max(weights.sum(), 1)
     logits = _logits(ranked["augmented"].to_numpy())
     coef = ridge_logistic(logits[known][:, None], answers[known], weights[known])
+    if coef[1] <= 0:
+        raise ValueError(
+            "the audit finds positives no more often where the ranking is high: do not use the "
+            "ranking, and leave out --recalibrate; other columns or another --method may do better"
+        )
     return lambda scores: expit(coef[0] + coef[1] * _logits(scores))
 
 

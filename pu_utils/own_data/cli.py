@@ -66,7 +66,7 @@ def add_parser(commands):
     add("--save", type=Path, metavar="MODEL", help=f"store the model (*{MODEL}, no pickle)")
     add("--apply", metavar="NEW_FILE", help="rank the rows of another file instead")
     add("--audit-sample", type=Path, metavar="CSV", help="write rows to be checked by hand")
-    add("--audit-width", type=_width, default=0.2, metavar="W", help="of the intervals to be had")
+    add("--audit-width", type=float, default=0.2, metavar="W", help="of the intervals to be had")
     add("--audit", metavar="CSV", help="the checked rows: yes or no in the column 'answer'")
     add("--recalibrate", action="store_true", help="make probabilities agree with the audit")
     add("--seed", type=int, default=0, help="of all that is drawn (default: %(default)s)")
@@ -74,24 +74,13 @@ def add_parser(commands):
 
 
 def _odds(text):
-    costs = [_number(part) for part in text.split(":")]
-    if len(costs) != 2 or not all(0 < cost < float("inf") for cost in costs):
-        raise argparse.ArgumentTypeError(f"{text!r} is not FP:FN, two positive numbers like 1:5")
-    return costs[0] / costs[1]
-
-
-def _width(text):
-    if not 0 < _number(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no width; give a number between 0 and 1")
-    return float(text)
-
-
-def _number(text):
-    """``text`` as a number; NaN, which no comparison accepts, where it is none."""
     try:
-        return float(text)
+        false_positive, false_negative = map(float, text.split(":"))
     except ValueError:
-        return float("nan")
+        false_positive = false_negative = 0
+    if not (0 < false_positive < float("inf") and 0 < false_negative < float("inf")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not FP:FN, two positive numbers like 1:5")
+    return false_positive / false_negative
 
 
 def run(arguments):
@@ -141,6 +130,8 @@ def _check(arguments):
         (stored and fit, f"{', '.join(fit)}: a saved model is fitted already; leave this out"),
         (arguments.budget is not None and arguments.budget < 1,
          f"--budget is {arguments.budget}: give a whole number of rows, 1 or more"),
+        (not 0 < arguments.audit_width < 1,
+         f"--audit-width is {arguments.audit_width!r}: give a number between 0 and 1"),
         (not save.endswith(MODEL), f"--save is {save!r}: let its name end in {MODEL}"),
         (arguments.save and arguments.method == NOT_STORED,
          f"--method {NOT_STORED} cannot be saved without pickle: choose another method"),

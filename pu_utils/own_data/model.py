@@ -27,6 +27,7 @@ CHUNK = 50_000  # rows made numbers at a time
 LIST = 100  # rows of the list that the band is about, where no budget is given
 DEFAULT_FREQUENCIES = 0.8, 0.5, 0.2  # of labels among positives, where no prior is given
 AROUND = 0.8, 1.25  # what a given prior is multiplied by for the band
+PROPENSITY = "--propensity-columns"
 LEAST_PROPENSITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -90,7 +91,7 @@ class TableModel(Stored, BaseEstimator):
     def fit(self, table):
         """Fit to the table; see the class."""
         used = {"--label": self.label, "--id": self.id}
-        tables.check_columns(table, **used, **{"--propensity-columns": self.propensity_columns})
+        tables.check_columns(table, **used, **{PROPENSITY: self.propensity_columns})
         s, self.positive_, self.label_values_ = tables.label_status(
             table[self.label], self.positive
         )
@@ -102,15 +103,17 @@ class TableModel(Stored, BaseEstimator):
         self._check_propensity_columns()
         numbers = [fact for fact in self.columns_ if fact["kind"] != "category"]
         self.remarks_ = tables.unfamiliar(table, numbers)
+        vars(self).pop("estimator_", None)  # whose choice an earlier fit would pass on
         with tqdm(total=7, desc="fitting", disable=None) as self._progress:
             self._learn(table, s)
+        del self._progress
         return self
 
     def _check_propensity_columns(self):
         for fact in self.columns_:
             if fact["name"] in (self.propensity_columns or []) and fact["kind"] == "dropped":
                 raise ValueError(
-                    f"--propensity-columns names {fact['name']!r}, which is dropped: "
+                    f"{PROPENSITY} names {fact['name']!r}, which is dropped: "
                     f"{fact['reason']}; leave it out"
                 )
 
@@ -122,7 +125,8 @@ class TableModel(Stored, BaseEstimator):
             warnings.simplefilter("always")
             self.estimator_ = self._fitted(X, status, self.prior_)
             self._settle(table, s)
-            self.remarks_ += sorted({str(warning.message) for warning in caught})
+            said = sorted({str(warning.message) for warning in caught})
+            self.remarks_ += [text.replace("propensity_features", PROPENSITY) for text in said]
             if self.method == "sar-em":
                 self._take_its_prior(X[status == 0])
             self.band_ = self._band(X, status)

@@ -64,7 +64,10 @@ def read_table(path, text_columns=()):
         remedy = next(text for kind, text in REMEDIES.items() if isinstance(error, kind))
         what = str(error).strip().partition("\n")[0]
         raise ValueError(f"{path.name!r} cannot be read; {remedy} ({what})") from error
-    table.columns = [str(column) for column in table.columns]
+    table.columns = [str(column).strip() for column in table.columns]
+    if not table.columns.is_unique:
+        twice = table.columns[table.columns.duplicated()][0]
+        raise ValueError(f"{path.name!r} has two columns {twice!r}; rename one of them")
     rows, columns = table.shape
     if not rows or columns > MOST_COLUMNS:
         raise ValueError(
@@ -79,7 +82,7 @@ def _read_csv(path, text_columns):
         separator = max(",;\t|", key=file.readline().count)
     options = {"sep": separator, "encoding": "utf-8-sig", "index_col": False}
     header = pd.read_csv(path, nrows=0, **options).columns
-    text = {name: str for name in header if name in text_columns or _names_rows(name)}
+    text = {name: str for name in header if name.strip() in text_columns or _names_rows(name)}
     options["decimal"] = "," if separator == ";" else "."
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -89,11 +92,11 @@ def _read_csv(path, text_columns):
 def _names_rows(column):
     """Whether a column is called like an identifier; it is then read as it is written."""
     name = column.lower()
-    return name.startswith("unnamed:") or name.replace(" ", "_").split("_")[-1] in ("id", "key")
+    return name == "unnamed: 0" or name.replace(" ", "_").split("_")[-1] in ("id", "key")
 
 
 def check_columns(table, **named):
-    """Raise unless every option (in the plural or not) names columns of the table, each once."""
+    """Raise unless the options name columns of the table, and none of them twice."""
     seen = set()
     for option, names in named.items():
         for name in [names] if isinstance(names, str) else names or []:
@@ -145,14 +148,14 @@ def label_status(values, positive=None, known=None):
     if positive is None:
         alone = held[0] if len(held) == 1 and held[0] not in NEGATIVE_WORDS else None
         positive = KNOWN_LABELS.get(tuple(held), alone)
-    if strange or _label_text(positive) not in (known or held):
+    else:
+        positive = _label_text(positive)
+    if strange or positive not in (known or held):
         raise ValueError(
             f"label column {values.name!r} holds {', '.join(map(repr, held[:5])) or 'nothing'}; it "
-            f"must hold {' and '.join(map(repr, known or ['one value for labelled rows']))} and at "
-            "most one other (or blank cells) for unlabelled rows: say which is labelled with "
-            "--positive VALUE"
+            f"must hold one value for labelled rows{f', {positive!r},' if known else ''} and at "
+            "most one other (or blank cells) for the others: say which is labelled with --positive"
         )
-    positive = _label_text(positive)
     labelled = np.array([*(text == positive for text in texts), False])
     return labelled[codes].astype(int), positive, known or held
 
@@ -215,12 +218,15 @@ def describe_columns(table, s, apart):
 def describe_column(values, s):
     """What is known of a column: a number, a date, a category, or dropped for a reason."""
     present = values.notna().to_numpy()
-    codes, found = pd.factorize(values)
     fact = {"name": values.name, "kind": "dropped", "missing": int((~present).sum())}
+    try:
+        codes, found = pd.factorize(values)
+    except TypeError:  # lists and the like, which Parquet can hold
+        return fact | {"reason": "its values are no single numbers, dates or texts"}
     reason = _why_not(codes, present, s)
     if reason:
         return fact | {"reason": reason}
-    form = _form(values, found)
+    form = None if _names_rows(values.name) else _form(values, found)  # codes have no order
     if form is None:
         return fact | _levels(values, present)
     numbers = to_numbers(values, form)
@@ -231,7 +237,6 @@ def describe_column(values, s):
     return fact | {
         "kind": "number" if form == "number" else "date",
         "form": form,
-        "misread": misread,
         "centre": float(np.median(known)),
         "scale": float(known.std()) or 1.0,
         "indicator": fact["missing"] + misread > 0,
@@ -269,15 +274,15 @@ def to_numbers(values, form):
     --------
     >>> to_numbers(pd.Series(["1.5", "inf", "?"]), "number").tolist()
     [1.5, nan, nan]
-    >>> to_numbers(pd.Series(["1970-01-03", None]), "ISO8601").tolist()
-    [2.0, nan]
+    >>> to_numbers(pd.Series(["1970-01-03", None, "9999-12-31"]), "ISO8601").tolist()
+    [2.0, nan, 2932896.0]
     """
     if form == "number":
         numbers = pd.to_numeric(values, errors="coerce").to_numpy(float, na_value=np.nan)
         return np.where(np.isfinite(numbers), numbers, np.nan)
     form = None if form == "date" else form
-    days = pd.to_datetime(values, format=form, errors="coerce", utc=True)
-    return ((days - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)).to_numpy(float)
+    dates = pd.to_datetime(values, format=form, errors="coerce", utc=True).dt.tz_localize(None)
+    return (dates.to_numpy("datetime64[s]") - np.datetime64(0, "s")) / np.timedelta64(1, "D")
 
 
 def _levels(values, present):

@@ -1,7 +1,6 @@
 """The report on a table of one's own, as a reader's browser shows it."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from pu_utils.__main__ import main
 from tests.browser.test_pages import READERS, TOO_WIDE
@@ -28,6 +27,8 @@ def report(tmp_path_factory):
 @pytest.mark.parametrize(("width", "scheme"), READERS)
 def test_report(width, scheme, report, browser):
     """Nothing comes from outside, nothing overflows, and axe finds nothing to complain of."""
+    from axe_playwright_python.sync_playwright import Axe
+
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page, asked = context.new_page(), []
     page.on("request", lambda request: asked.append(request.url))

@@ -32,6 +32,7 @@ FILES = {
     "header only": (b"a,found\n", "0 rows", "at least"),
     "not UTF-8": ("name,found\nJosé,yes\n".encode("latin-1"), "not UTF-8", "CSV UTF-8"),
     "UTF-16": ("a,found\n1,yes\n".encode("utf-16"), "not UTF-8"),
+    "two of a name": (b"a, found,found\n1,yes,\n", "two columns 'found'", "rename"),
     "rows too long": (b"a,found\n1,yes\n1,yes,3\n", "as many cells as the header"),
     "every row too long": (b"a,found\n1,yes,3\n1,,3\n", "as many cells as the header"),
     "an open quote": (b'a,found\n1,"yes\n2,\n', "double quotes"),
@@ -68,6 +69,7 @@ def test_too_many_columns(rank):
 LABELS = {
     "three values": (["yes", "no", "maybe"], (), "'maybe', 'no', 'yes'", "at most one other"),
     "two unknown values": (["P", "U"], (), "'p', 'u'", "--positive"),
+    "none and a value": (["none", "type 2"], (), "'none', 'type 2'", "--positive"),
     "1 and 2": ([1, 2], (), "'1', '2'", "--positive"),
     "a wrong positive": (["P", "U"], ("--positive", "x"), "'p', 'u'", "--positive"),
     "all labelled": ([1], (), "0 unlabelled row(s)", "at least 10"),
@@ -106,6 +108,7 @@ OPTIONS = {
     "not to be saved": (
         ("--method", "elkan-noto", "--save", "m.safetensors"), "found", "without pickle"
     ),
+    "width of 2": (("--audit-width", 2), "found", "--audit-width is 2.0", "between 0 and 1"),
     "no answers": (("--recalibrate",), "found", "--audit"),
     "no such new file": ((*QUICK, "--apply", "new.csv"), "found", "there is no file 'new.csv'"),
     "budget too large": ((*QUICK, "--budget", 1000), "found", "1000", "rows to rank"),
@@ -124,7 +127,7 @@ def test_options_that_cannot_be_met(case, people, rank):
 
 @pytest.mark.parametrize(
     "options",
-    [("--cost", "5"), ("--cost", "1:0"), ("--cost", "a:b"), ("--audit-width", "2"),
+    [("--cost", "5"), ("--cost", "1:0"), ("--cost", "a:b"),
      ("--budget", "ten"), ("--prior", "0.4", "--prior-range", "0.3", "0.5"),
      ("--budget", "5", "--cost", "1:5"), ("--method", "magic")],
 )  # fmt: skip
@@ -184,7 +187,7 @@ NEW_FILES = {
     "columns missing": (lambda t: t.drop(columns=["age", "school"]), "lacks 'age', 'school'"),
     "id missing": (lambda t: t.drop(columns="person_id"), "'person_id'", "does not have"),
     "all labelled": (lambda t: t.assign(found="yes"), "0 rows to rank", "unlabelled rows"),
-    "a new label": (lambda t: t.assign(found="maybe"), "'maybe'", "must hold 'yes'"),
+    "a new label": (lambda t: t.assign(found="maybe"), "'maybe'", "labelled rows, 'yes'"),
 }
 
 

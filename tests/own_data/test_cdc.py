@@ -23,6 +23,9 @@ def ranked_test_rows():
     """The test part, and its unlabelled rows from the top down by a model of the training part.
 
     0.9 of seed 0 is the one cell of CDC of which ``results/estimates`` holds every row's estimates.
+    The model is told that age and education drive labelling, as the paper's design has it; of the
+    recorded methods none is. Untold it finds 49 of 100 with a U-AUC of .828: more than VP-B and
+    VP-B+S there, but fewer than EN (53) and LBE+S (52, U-AUC .836) fitted anew to the same rows.
     """
     data = load("cdc_diabetes", **CELL)
     table, rows = (

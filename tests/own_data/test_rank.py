@@ -4,10 +4,12 @@ import importlib.util
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import tomllib
 
 from pu_utils import rules
 from pu_utils.metrics import u_auc
@@ -116,12 +118,12 @@ def test_formulas_become_text(people, rank):
 
 
 def test_other_ways_to_write_a_file(people, rank):
-    """Semicolons with decimal commas, tabulators and a byte-order mark give one ranking."""
+    """Semicolons with decimal commas, tabulators, a byte-order mark, a blank: one ranking."""
     wanted = rank(people, *QUICK).ranked
     texts = {
         "people.csv": people.to_csv(sep=";", decimal=",", index=False),
         "people.tsv": people.to_csv(sep="\t", index=False),
-        "people.txt": "\ufeff" + people.to_csv(index=False),
+        "people.txt": "\ufeff" + people.to_csv(index=False).replace(",found", ", found"),
     }
     for file, text in texts.items():
         pd.testing.assert_frame_equal(rank(text.encode(), *QUICK, file=file).ranked, wanted)
@@ -176,6 +178,21 @@ def test_a_rare_value_of_labelled_rows_alone_is_no_leak():
     assert describe_columns(table, s, {"s"})[0]["kind"] == "number"
 
 
+def test_what_is_named_like_an_identifier_has_no_order():
+    """The number of a hospital is a category; one that is different in every row is dropped."""
+    s = np.repeat([1, 0], [20, 80])
+    values = {"hospital_id": np.tile(["7", "12"], 50), "visit_id": np.arange(100), "s": s}
+    facts = describe_columns(pd.DataFrame(values), s, {"s"})
+    assert [fact["kind"] for fact in facts] == ["category", "dropped"]
+
+
+def test_lists_in_cells_are_dropped():
+    """Parquet can hold lists, which are no single values."""
+    s = np.repeat([1, 0], [20, 80])
+    table = pd.DataFrame({"x": np.arange(100.0), "lists": [[1, 2]] * 100, "s": s})
+    assert describe_columns(table, s, {"s"})[1]["reason"].startswith("its values are no single")
+
+
 def test_columns_of_one_name_are_two(people, rank):
     """A name that is used twice is made two, as pandas does."""
     people.insert(1, "age.1", people["score"])
@@ -205,6 +222,12 @@ def test_other_methods(method, people, rank):
     result = rank(people, "--method", method, "--prior", PRIOR)
     assert result.status == 0, result.err
     assert ("estimated by SAR-EM" in result.out) == (method == "sar-em")
+
+
+def test_the_console_script():
+    """``pu-utils`` is the same command."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["scripts"] == {"pu-utils": "pu_utils.__main__:main"}
 
 
 # New rows
@@ -301,6 +324,15 @@ def test_the_band_moves_with_the_prior():
     assert np.allclose(band["hidden"], band["prior"] * 400 - 76)
     assert band["called"].is_monotonic_increasing and band["precision"].is_monotonic_increasing
     assert band["same"][2] == 50 and band["same"].min() >= 0
+
+
+def test_a_second_fit_forgets_the_first():
+    """What was chosen for one table is not passed on to the next."""
+    (first, _), (second, _) = make_people(300, seed=1), make_people(300, seed=2)
+    options = {"label": "found", "prior": PRIOR, "propensity_columns": ["school"]}
+    again, new = TableModel(**options).fit(first).fit(second), TableModel(**options).fit(second)
+    assert again.estimator_.choice_ == new.estimator_.choice_ != []
+    pd.testing.assert_frame_equal(again.rank(second), new.rank(second))
 
 
 def test_drivers_tell_class_from_labelling():
