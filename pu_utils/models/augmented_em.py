@@ -97,6 +97,8 @@ class AugmentedEM(PUClassifier):
         chosen model is fitted to all rows of ``X``.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
+    positive : object, optional
+        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
     random_state : int, RandomState or None
         Source of held-out rows and folds.
 

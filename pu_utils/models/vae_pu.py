@@ -503,6 +503,8 @@ class VaePu(NetworkClassifier):
         Whether the networks see standardised columns; "auto": where X is far from unit scale.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
+    positive : object, optional
+        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
     random_state : int, RandomState or None
         Source of all random numbers.
     device : str
