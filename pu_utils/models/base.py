@@ -90,10 +90,11 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
     def ranking_score(self, X, s):
         """What orders rows, the most likely positives first: for a list, not a probability.
 
-        The order of the augmented posterior is the best there is if e(x) is known. It is as bad as
-        the estimate of e(x) otherwise, and with nothing known of the labelling y(x) ranks
-        unlabelled rows better; this is the order of the augmented posterior with a constant e. So
-        the augmented posterior ranks where ``propensity_features`` were given, and y(x) elsewhere.
+        The order of the augmented posterior is the best there is if e(x) is known. Otherwise it is
+        as good as the estimate of e(x). So the augmented posterior ranks where
+        ``propensity_features`` were given, and y(x) elsewhere, which is its order for a constant e.
+        That is a rule of thumb, found on the recorded estimates of this book: there y(x) had the
+        highest mean U-AUC of fifteen scores, but not on every set.
 
         Parameters
         ----------

@@ -48,7 +48,9 @@ def label_log_likelihood(model, X, s):
 def negative_nnpu_risk(model, X, s, prior):
     """Minus the non-negative PU risk of the model's y(x), with logistic loss; higher is better.
 
-    It estimates minus the log-likelihood of Y if labelled rows are like all positives (SCAR).
+    It estimates minus the log-likelihood of Y if labelled rows are like all positives (SCAR). It
+    compares models that share a prior; to choose the prior itself it is no use (on 300 rows it
+    preferred 0.3 to the true 0.5).
 
     Parameters
     ----------
