@@ -26,3 +26,40 @@ function keepPunctuationWithFormulas() {
   }
 }
 document.addEventListener("DOMContentLoaded", keepPunctuationWithFormulas);
+
+// Words of the glossary: their meaning in a bubble, on hover, on focus, and at the first tap.
+function explainTerms() {
+  const bubble = document.createElement("div");
+  bubble.className = "pu-bubble";
+  bubble.id = "pu-bubble";
+  bubble.setAttribute("role", "tooltip");
+  bubble.hidden = true;
+  document.body.append(bubble);
+  const hide = () => (bubble.hidden = true);
+  function show(term) {
+    bubble.textContent = term.dataset.meaning;
+    bubble.hidden = false;
+    const place = term.getBoundingClientRect();
+    const left = Math.min(place.left, document.documentElement.clientWidth - bubble.offsetWidth - 8);
+    bubble.style.left = `${Math.max(8, left) + window.scrollX}px`;
+    bubble.style.top = `${place.bottom + window.scrollY + 4}px`;
+  }
+  for (const term of document.querySelectorAll("a.pu-term")) {
+    term.dataset.meaning = term.title;
+    term.removeAttribute("title");
+    term.setAttribute("aria-describedby", bubble.id);
+    term.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show(term));
+    term.addEventListener("pointerleave", hide);
+    term.addEventListener("focus", () => show(term));
+    term.addEventListener("blur", hide);
+    term.addEventListener("click", (event) => {
+      if (window.matchMedia("(hover: none)").matches && term.dataset.told !== "yes") {
+        event.preventDefault(); // the first tap tells, the second goes there
+        term.dataset.told = "yes";
+        show(term);
+      }
+    });
+  }
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+}
+document.addEventListener("DOMContentLoaded", explainTerms);
