@@ -63,3 +63,21 @@ function explainTerms() {
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
 }
 document.addEventListener("DOMContentLoaded", explainTerms);
+
+// pandas gives the names of the index a row of its own, empty but for them: they move one row up.
+function joinHeaderRows() {
+  for (const head of document.querySelectorAll("table.dataframe thead")) {
+    const [above, last] = [...head.rows].slice(-2);
+    if (!last) continue;
+    const names = [...last.cells].map((cell) => cell.textContent.trim());
+    const levels = names.findIndex((name) => !name);
+    if (levels < 1 || names.slice(levels).some(Boolean)) continue;
+    for (let k = 0; k < levels; k++) {
+      const cell = above.cells[k];
+      const columns = cell.textContent.trim();
+      cell.textContent = columns ? `${names[k]} / ${columns}` : names[k];
+    }
+    last.remove();
+  }
+}
+document.addEventListener("DOMContentLoaded", joinHeaderRows);
