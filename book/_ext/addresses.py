@@ -18,6 +18,7 @@ NOT_FOUND = """<!doctype html>
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <style>
 body {{ font-family: sans-serif; max-width: 34rem; margin: 4rem auto; padding: 1rem; }}
+a {{ color: inherit; }}
 </style>
 </head><body><main><article><h1>This page carries no label</h1>
 <p>And, as chapter 1 would say, that is evidence that it is not there.
