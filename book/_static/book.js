@@ -1,12 +1,41 @@
-// What scrolls sideways must be reachable by keyboard: wide tables and formulas become tab stops.
-function makeScrollablesFocusable() {
-  for (const box of document.querySelectorAll(".bd-article table, .bd-article div.math")) {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
+// A displayed formula that is wider than the page becomes smaller.
+const SMALLEST = 0.6; // of its size, so that it can still be read
+function fitFormulas() {
+  for (const formula of document.querySelectorAll('.bd-article mjx-container[display="true"]')) {
+    formula.dataset.size ??= formula.style.fontSize;
+    formula.style.fontSize = formula.dataset.size;
+    const size = parseFloat(getComputedStyle(formula).fontSize);
+    let share = 1;
+    for (let tries = 0; tries < 4 && share > SMALLEST; tries++) { // the number takes room, too
+      const fits = formula.clientWidth / formula.scrollWidth;
+      if (!(fits < 1)) break; // fits, or is folded away
+      share = Math.max(SMALLEST, 0.97 * fits * share);
+      formula.style.fontSize = `${share * size}px`;
+    }
   }
 }
-window.addEventListener("load", makeScrollablesFocusable);
-window.addEventListener("resize", makeScrollablesFocusable);
+
+// What still scrolls sideways must be reachable by keyboard: it becomes a tab stop.
+function makeScrollablesFocusable() {
+  const boxes = ".bd-article table, .bd-article div.math, .bd-article mjx-container";
+  for (const box of document.querySelectorAll(boxes)) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else if (box.tabIndex === 0 && !box.matches("mjx-container")) box.removeAttribute("tabindex");
+  }
+}
+function fitToPage() {
+  fitFormulas();
+  makeScrollablesFocusable();
+}
+window.addEventListener("load", () => {
+  fitToPage();
+  window.MathJax?.startup?.promise?.then(fitToPage);
+});
+window.addEventListener("resize", fitToPage);
+document.addEventListener("toggle", fitToPage, true); // a folded solution was opened
+document.addEventListener("click", (event) => {
+  if (event.target.closest(".toggle-button, .admonition.toggle")) setTimeout(fitToPage, 400);
+});
 
 // A line must not break between a formula and its bracket, comma or full stop.
 function keepPunctuationWithFormulas() {
