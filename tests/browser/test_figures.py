@@ -253,3 +253,68 @@ def test_explorer_shows_what_is_chosen(metric, name, c, figures, visit):
     page.locator(f".pu-methods input[name='{first}']").uncheck()
     assert table.count() == len(expected) - 1
     assert troubles == []
+
+
+# Words of the glossary, tables, previews
+
+
+def test_a_word_explains_itself(visit):
+    """By pointer, by tab key, and at the first tap; Escape takes the bubble away."""
+    page, _ = visit("notebooks/01_the_setting.html", DESKTOP)
+    bubble, word = page.locator("#pu-bubble"), page.locator("a.pu-term").first
+    assert bubble.is_hidden()
+    word.hover()
+    assert "label" in bubble.text_content()
+    page.mouse.move(0, 0)
+    assert bubble.is_hidden()
+    word.focus()
+    assert bubble.is_visible()
+    page.keyboard.press("Escape")
+    assert bubble.is_hidden()
+
+
+def test_a_tap_explains_and_a_second_one_leads_to_the_glossary(browser, address):
+    """On a telephone, where nothing hovers."""
+    context = browser.new_context(
+        viewport={"width": TELEPHONE, "height": 900}, has_touch=True, is_mobile=True
+    )
+    page = context.new_page()
+    page.goto(f"{address}/notebooks/01_the_setting.html")
+    word = page.locator("a.pu-term").first
+    word.tap()
+    assert page.locator("#pu-bubble").is_visible() and page.url.endswith("01_the_setting.html")
+    word.tap()
+    page.wait_for_url("**/book/glossary.html#term-*")
+    context.close()
+
+
+def test_no_table_has_an_empty_header_row(visit):
+    """What pandas puts into a row of its own has moved up."""
+    page, _ = visit("notebooks/06_prophets.html", DESKTOP)
+    heads = page.locator("table.dataframe thead").evaluate_all(
+        "heads => heads.map(h => [...h.rows].map(r => [...r.cells].map(c => c.textContent.trim())))"
+    )
+    assert len(heads) >= 3
+    for rows in heads:
+        assert all(sum(map(bool, row)) > len(row) / 2 for row in rows), rows
+
+
+@pytest.mark.parametrize("name", ["01_the_setting", "02_theorem_1", "03_example_1", "09_lbe"])
+def test_formulas_fit_a_telephone(name, visit):
+    """None has to be scrolled to be read."""
+    page, _ = visit(f"notebooks/{name}.html", TELEPHONE)
+    page.wait_for_timeout(200)  # they become smaller after they are typeset
+    cut = page.locator('main mjx-container[display="true"]').evaluate_all(
+        "all => all.filter(f => f.checkVisibility() && f.scrollWidth > f.clientWidth + 1).length"
+    )
+    assert cut == 0
+
+
+def test_pages_have_addresses_and_previews(visit):
+    """Of their own, and the map of the book lists them."""
+    page, _ = visit("notebooks/02_theorem_1.html", DESKTOP)
+    canonical = page.locator("link[rel=canonical]").get_attribute("href")
+    assert canonical.endswith("/notebooks/02_theorem_1.html")
+    assert f"<loc>{canonical}</loc>" in (HTML / "sitemap.xml").read_text(encoding="utf-8")
+    for name in ("meta[name=description]", "meta[property='og:description']"):
+        assert 60 < len(page.locator(name).get_attribute("content")) <= 200
