@@ -110,3 +110,16 @@ function joinHeaderRows() {
   }
 }
 document.addEventListener("DOMContentLoaded", joinHeaderRows);
+
+// On a telephone the letters of a figure are small: a tap makes it large, to be moved sideways.
+function enlargeFigures() {
+  for (const picture of document.querySelectorAll(".bd-article figure > img:not(.pu-static)")) {
+    const figure = picture.parentElement;
+    figure.classList.add("pu-tap");
+    picture.addEventListener("click", () => {
+      if (!window.matchMedia("(max-width: 720px)").matches) return;
+      figure.tabIndex = figure.classList.toggle("pu-large") ? 0 : -1; // what scrolls is a tab stop
+    });
+  }
+}
+window.addEventListener("load", enlargeFigures); // after moving figures have taken their places

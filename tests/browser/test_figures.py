@@ -318,3 +318,17 @@ def test_pages_have_addresses_and_previews(visit):
     assert f"<loc>{canonical}</loc>" in (HTML / "sitemap.xml").read_text(encoding="utf-8")
     for name in ("meta[name=description]", "meta[property='og:description']"):
         assert 60 < len(page.locator(name).get_attribute("content")) <= 200
+
+
+def test_a_tap_enlarges_a_figure(visit):
+    """On a telephone, and a second one makes it small again; the page itself does not scroll."""
+    page, _ = visit("notebooks/07_vae_pu.html", TELEPHONE)
+    picture = page.locator("#fig-vae-pu img")
+    widths = [picture.bounding_box()["width"]]
+    for _ in range(2):
+        picture.click()
+        widths.append(picture.bounding_box()["width"])
+    assert widths[0] == widths[2] < TELEPHONE < 700 < widths[1]
+    picture.click()
+    beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(beyond) <= 0
