@@ -1,16 +1,13 @@
 """Every page of the built book, as a reader's browser shows it: desktop and telephone."""
 
-import functools
-import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from tests.browser.conftest import DESKTOP, HTML, TELEPHONE
+
 pytestmark = pytest.mark.browser
-HTML = Path(__file__).parents[2] / "_build" / "html"
-DESKTOP, TELEPHONE = 1400, 390  # width of the window
 READERS = list(product([DESKTOP, TELEPHONE], ["light", "dark"]))
 # Pages made by Sphinx for its own ends (source views, indices), not written by the project.
 GENERATED = ("_modules/", "_static/", "genindex", "search", "prf-prf", "py-modindex")
@@ -46,52 +43,6 @@ def pages():
     """The pages that the project wrote, relative to the built book."""
     every = (path.relative_to(HTML).as_posix() for path in HTML.rglob("*.html"))
     return sorted(page for page in every if not page.startswith(GENERATED))
-
-
-class QuietHandler(SimpleHTTPRequestHandler):
-    """Serve files without a line per request."""
-
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture(scope="module")
-def address():
-    """Address of a local server for the built book."""
-    handler = functools.partial(QuietHandler, directory=HTML)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@pytest.fixture
-def visit(browser, address):
-    """Open a page at a width; returns it with everything that went wrong while loading."""
-    contexts = []
-
-    def open_page(name, width, scheme="light"):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        contexts.append(context)
-        page, troubles = context.new_page(), []
-        page.on("console", lambda m: m.type == "error" and troubles.append(f"console: {m.text}"))
-        page.on("pageerror", lambda error: troubles.append(f"script: {error}"))
-        page.on("requestfailed", lambda r: troubles.append(f"failed: {r.url}"))
-        page.on(
-            "request",
-            lambda r: (
-                r.url.startswith((address, "data:", "blob:"))
-                or troubles.append(f"external: {r.url}")
-            ),
-        )
-        page.on("response", lambda r: r.status >= 400 and troubles.append(f"{r.status}: {r.url}"))
-        page.goto(f"{address}/{name}", wait_until="networkidle")
-        page.evaluate("() => window.MathJax?.startup?.promise")
-        return page, troubles
-
-    yield open_page
-    for context in contexts:
-        context.close()
 
 
 def test_the_book_is_built():
