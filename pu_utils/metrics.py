@@ -7,7 +7,7 @@ rows with ``s = 0``. All figures are shares in [0, 1], not percentages.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy  # its parts are loaded when they are used: commands without data need not wait
 
 METRIC_NAMES = {
     "accuracy": "accuracy without S",
@@ -88,7 +88,7 @@ def u_auc(y, score, s):
     if positives == 0 or negatives == 0:
         return float("nan")
     # Mann and Whitney: rank sum of the positives, less the least it can be
-    above = np.sum(rankdata(score)[y == 1]) - positives * (positives + 1) / 2
+    above = np.sum(scipy.stats.rankdata(score)[y == 1]) - positives * (positives + 1) / 2
     return float(above / (positives * negatives))
 
 

@@ -102,8 +102,8 @@ def set_aside(path, trouble, name=None):
         pass  # another process was faster
     except OSError as reason:
         raise ChecksumError(
-            f"{path} {trouble} and could not be set aside: {reason}; replace it, or set "
-            "PU_DATA_DIR to another folder"
+            f"{path} {trouble} and could not be set aside: {reason}; replace it, or use "
+            "another folder (of data files: set PU_DATA_DIR)"
         ) from reason
     return f"{path} {trouble} and was set aside as {bad.name}"
 
