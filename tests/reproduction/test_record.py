@@ -268,7 +268,7 @@ def test_recorded_experiments_are_left_out(folders, tmp_path, monkeypatch, capsy
     """Another machine goes on from the collected files: what they hold is not computed again."""
     collect(*folders)
     asked = []
-    monkeypatch.setattr(cli, "run", lambda chosen, *_: asked.extend(chosen) or [])
+    monkeypatch.setattr(cli, "run", lambda chosen, *_, **__: asked.extend(chosen) or [])
     options = ["smoke", "--output", str(tmp_path / "elsewhere"), "--seeds", "0", "1", "2"]
     options += ["--recorded", str(folders[1])]
     assert main(["run", *options]) == 0

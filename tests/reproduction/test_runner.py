@@ -133,6 +133,104 @@ def test_processes_do_not_outlive_the_run(tmp_path):
     wait_until(lambda: not group_exists(process.pid))
 
 
+STUCK = """
+import ctypes, os, signal, sys
+from pu_utils.reproduction import grid, runner
+def stuck(experiment):
+    open(os.path.join(sys.argv[1], f"{os.getpid()}.stuck"), "w").close()
+    if sys.argv[2] == "stopped":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    ctypes.PyDLL(None).sleep(600)  # in C code, where no other thread of Python's runs
+runner.compute, runner.START_METHOD = stuck, "fork"
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runner.run(grid("smoke"), sys.argv[1], workers=2)
+"""
+
+
+@pytest.mark.parametrize("how", ["stopped", "in C code"])
+@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGINT] * 2, [signal.SIGKILL]])
+def test_processes_that_are_stuck_end_with_the_run(signals, how, tmp_path):
+    """Stopped, or in C code that gives no thread a turn: Ctrl-C, twice too, and kill -9 end all."""
+    command = [sys.executable, "-c", STUCK, str(tmp_path), how]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    wait_until(lambda: len(list(tmp_path.glob("*.stuck"))) == 2)
+    try:
+        for number in signals:
+            os.kill(process.pid, number)
+            time.sleep(0.05)
+        process.wait(timeout=15)
+        wait_until(lambda: not group_exists(process.pid), seconds=15)
+    finally:
+        if group_exists(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_time_limit(cheap, tmp_path, monkeypatch):
+    """An experiment that takes too long has failed, and the others are computed."""
+
+    def slow(experiment):
+        if experiment.seed == 5:
+            time.sleep(600)
+        return cheap_science(experiment)
+
+    monkeypatch.setattr(runner, "compute", slow)
+    experiments = grid("smoke", seeds=(5, 6), families=["lbe"], datasets=["synth_1"])
+    assert run(experiments, tmp_path, workers=1, time_limit=1) == experiments[:1]
+    assert "time limit of 1 s" in read_result(failure_path(tmp_path, experiments[0]))["traceback"]
+    assert state(tmp_path, experiments[1]) == "done"
+    assert multiprocessing.active_children() == []
+
+
+def test_time_limits_that_cannot_be(tmp_path):
+    """On a cluster, and where no time is left."""
+    with pytest.raises(ValueError, match="processes of this machine"):
+        run(grid("smoke"), tmp_path, scheduler="tcp://127.0.0.1:1", time_limit=1)
+    with pytest.raises(ValueError, match="time_limit is 0"):
+        run(grid("smoke"), tmp_path, time_limit=0)
+
+
+def test_an_idle_process_that_was_killed(cheap):
+    """The next experiment that it is given has failed, and the run goes on."""
+    first, second = grid("smoke", families=["lbe"], datasets=["synth_1"])
+    with runner.Processes(1) as pool:
+        pool.submit(first)
+        wait_until(lambda: list(pool.finished()))
+        (process,) = pool.processes.values()
+        process.kill()
+        process.join()
+        pool.submit(second)
+        ((_, result),) = pool.finished()
+    assert "exit code -9" in result["traceback"]
+
+
+STRANGE = {
+    "nan": lambda result: result["metrics"][0].update(u_accuracy=float("nan")),
+    "a type that JSON lacks": lambda result: result["metrics"][0].update(u_accuracy={1, 2}),
+    "what no pipe takes": lambda result: result.update(device=lambda: None),
+    "no share": lambda result: result["metrics"][0].update(u_accuracy=2),
+    "no metrics": lambda result: result.pop("metrics"),
+}
+
+
+@pytest.mark.parametrize("change", STRANGE.values(), ids=STRANGE)
+def test_a_result_that_cannot_be_recorded_fails_its_own_experiment(
+    change, cheap, tmp_path, monkeypatch
+):
+    """The others are computed, and the reason is in the traceback."""
+
+    def strange(experiment):
+        result = cheap_science(experiment)
+        if experiment.seed == 0:
+            change(result)
+        return result
+
+    monkeypatch.setattr(runner, "compute", strange)
+    experiments = grid("smoke", families=["lbe"], datasets=["synth_1"])
+    assert run(experiments, tmp_path, workers=1) == experiments[:1]
+    assert "Error: " in read_result(failure_path(tmp_path, experiments[0]))["traceback"]
+    assert state(tmp_path, experiments[1]) == "done"
+
+
 def group_exists(pid):
     """Whether a process of the group is alive."""
     try:
