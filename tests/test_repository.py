@@ -211,6 +211,50 @@ def test_set_repo_refuses_other_addresses(copied_repository, monkeypatch, capsys
     assert (copied_repository / "README.md").read_text() == before
 
 
+@pytest.mark.parametrize("name", ["../..", "a/..", "a/b.", "a/b.git.git", "a b/c", "ü/b", "a/b\n"])
+def test_set_repo_refuses_what_is_no_name(name, copied_repository):
+    """Neither a way out of the site nor a name that could not be told from what follows it."""
+    with pytest.raises(ValueError, match="it must read"):
+        set_repository(f"https://github.com/{name}", copied_repository)
+
+
+def test_set_repo_refuses_a_way_without_return(copied_repository):
+    """``main/notebooks`` stands in every badge already: nothing is written."""
+    before = {p: p.read_bytes() for p in copied_repository.rglob("*") if p.is_file()}
+    with pytest.raises(ValueError, match="no way back"):
+        set_repository("https://github.com/main/notebooks", copied_repository)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_set_repo_reads_everything_before_it_writes(copied_repository):
+    """A page that cannot be read leaves all others as they are."""
+    page = copied_repository / "notebooks" / "99.ipynb"
+    page.write_bytes(b"\xff")
+    before = {p: p.read_bytes() for p in copied_repository.rglob("*") if p.is_file()}
+    with pytest.raises(ValueError, match="utf-8"):
+        set_repository(NEW_ADDRESS, copied_repository)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_set_repo_goes_on_after_an_accident(copied_repository, monkeypatch):
+    """Stopped after any number of files, the same command completes the work; line ends stay."""
+    (copied_repository / "README.md").write_bytes(
+        (copied_repository / "README.md").read_bytes().replace(b"\n", b"\r\n")
+    )
+    old, write = repository_url(copied_repository).encode(), Path.write_bytes
+    for n_files in (1, 5, 5):
+        left = iter(range(n_files))
+        monkeypatch.setattr(Path, "write_bytes", lambda *a, left=left: (next(left), write(*a)))
+        with pytest.raises(StopIteration):
+            set_repository(NEW_ADDRESS, copied_repository)
+    monkeypatch.setattr(Path, "write_bytes", write)
+    set_repository(NEW_ADDRESS, copied_repository)
+    assert repository_url(copied_repository) == NEW_ADDRESS
+    for path in copied_repository.rglob("*.*"):
+        assert path.is_dir() or old not in path.read_bytes(), path
+    assert b"\r\n" in (copied_repository / "README.md").read_bytes()
+
+
 def test_set_repo_elsewhere_says_where_to_run_it(tmp_path):
     """Outside the repository the error names the remedy."""
     with pytest.raises(ValueError, match="top of the repository"):
