@@ -9,6 +9,8 @@ the notebook that proves Theorem 1 and the program that decides call the same li
 booleans, ``True`` for class 1 (for symbols, the inequality itself).
 """
 
+from numbers import Real
+
 import numpy as np
 
 DUST = 1e-9  # what rounding may do to a probability; anything beyond it is a mistake of the caller
@@ -54,8 +56,8 @@ def augmented_posterior(y, s, labelled=0):
     >>> float(augmented_posterior(0.8, 0.4, labelled=1))
     1.0
     """
-    y, s = _posteriors(y, s)
     labelled = _labels(labelled, y)
+    y, s = _posteriors(y, s)
     # ytilde(x, 1) = 1,  ytilde(x, 0) = (y - s) / (1 - s)                 (proof of Theorem 1 (ii))
     return labelled + (1 - labelled) * _ratio(y - s, 1 - s)
 
@@ -124,8 +126,8 @@ def naive_rule(y, labelled):
     >>> naive_rule([0.4, 0.4, 0.6], [0, 1, 0]).tolist()
     [False, True, True]
     """
-    (y,) = _probabilities(y=y)
     labelled = _labels(labelled, y)
+    (y,) = _probabilities(y=y)
     return (labelled > 0) | (2 * y > 1)
 
 
@@ -137,8 +139,8 @@ def augmented_rule(y, s, labelled=0, odds=1):
     >>> augmented_rule([0.6, 0.6, 0.8], [0.3, 0.3, 0.3], [0, 1, 0]).tolist()
     [False, True, True]
     """
-    y, s = _posteriors(y, s)
     labelled = _labels(labelled, y)
+    y, s = _posteriors(y, s)
     # d_B^PU(x, 1) = 1,  d_B^PU(x, 0) = 1  <=>  y > (1 + s) / 2                          (eq. 2)
     return (labelled > 0) | (y > augmented_threshold(s, odds))
 
@@ -148,15 +150,41 @@ def augmented_rule(y, s, labelled=0, odds=1):
 
 def _symbolic(value):
     """Whether ``value`` is a sympy expression (asked without importing sympy)."""
-    return hasattr(value, "free_symbols")
+    return hasattr(value, "free_symbols") and hasattr(value, "is_number")
 
 
-def _array(value):
+def _open(value):
+    """Whether ``value`` is a sympy expression of which no number is known."""
+    return _symbolic(value) and not value.is_number
+
+
+def _real(value):
+    return isinstance(value, Real) or (_symbolic(value) and bool(value.is_extended_real))
+
+
+def _array(value, name):
     """``value`` as it is if symbolic, else a float array, or an object array of exact numbers."""
+    array = np.asarray(value)
+    exact = array.dtype == object
+    real = all(map(_real, array.flat)) if exact else array.dtype.kind in "biuf"
+    if not _open(value) and (not real or array.size == 0 or np.ma.is_masked(value)):
+        raise ValueError(
+            f"{name} is {array!r}; it must hold real numbers, at least one, none masked or missing"
+        )
     if _symbolic(value):
         return value
-    array = np.asarray(value)
-    return array if array.dtype == object else array.astype(float)
+    return array if exact else array.astype(float)
+
+
+def _same_index(**named):
+    """Refuse pandas objects whose rows are not the same, or not in the same order."""
+    tables = {name: value for name, value in named.items() if hasattr(value, "iloc")}
+    for name, table in tables.items():
+        first = next(iter(tables))
+        if not table.index.equals(tables[first].index):
+            raise ValueError(
+                f"the indexes of {first} and {name} differ; align them, or pass .to_numpy() of each"
+            )
 
 
 def _first(array, bad):
@@ -166,7 +194,8 @@ def _first(array, bad):
 
 def _probabilities(**named):
     """The named arguments as arrays of one shape with entries in [0, 1], or a clear error."""
-    arrays = {name: _array(value) for name, value in named.items()}
+    _same_index(**named)
+    arrays = {name: _array(value, name) for name, value in named.items()}
     shapes = {name: np.shape(a) for name, a in arrays.items() if np.shape(a) != ()}
     if len(set(shapes.values())) > 1:
         found = ", ".join(f"{name} has {shape}" for name, shape in shapes.items())
@@ -175,7 +204,7 @@ def _probabilities(**named):
 
 
 def _in_unit_interval(name, array):
-    if _symbolic(array) and not array.is_number:
+    if _open(array):
         return array
     inside = np.asarray((array >= -DUST) & (array <= 1 + DUST), dtype=bool)  # False for NaN
     if not inside.all():
@@ -184,28 +213,36 @@ def _in_unit_interval(name, array):
             f"{name} must lie in [0, 1]: drop or impute missing rows, and pass probabilities, "
             "not logits, scores or percentages"
         )
-    return array if _exact(array) else np.clip(array, 0, 1)
+    return _between(array, 0 * array, 0 * array + 1) if _exact(array) else np.clip(array, 0, 1)
+
+
+def _between(array, low, high):
+    """Exact numbers cut down to a range, numbers of the same kind."""
+    if _symbolic(array):
+        return min(max(array, low), high)
+    return np.asarray(np.minimum(np.maximum(array, low), high))
 
 
 def _posteriors(y, s):
     """``y`` and ``s`` as probabilities with s <= y, or a clear error."""
     y, s = _probabilities(y=y, s=s)
-    if not (_symbolic(s - y) and not (s - y).is_number):
+    if not _open(s - y):
         bad = np.asarray(s - y > DUST, dtype=bool)
         if bad.any():
             raise ValueError(
                 f"s = {_first(s, bad)} exceeds y = {_first(y, bad)}, but s = e y cannot; clip "
                 "estimates with np.minimum(s, y), or check that the two arguments are in order"
             )
-        s = s if _exact(s) else np.minimum(s, y)
+        s = _between(s, s, y) if _exact(s) else np.minimum(s, y)
     return y, s
 
 
 def _labels(labelled, y):
     """``labelled`` as an array of 0 and 1 of the shape of ``y``, or a clear error."""
-    if _symbolic(labelled):
+    _same_index(labelled=labelled, y=y)
+    if _open(labelled):
         return labelled
-    labelled = np.asarray(labelled)
+    labelled = np.asarray(_array(labelled, "labelled"))
     bad = ~np.isin(labelled, (0, 1))
     if bad.any():
         raise ValueError(
@@ -221,7 +258,7 @@ def _labels(labelled, y):
 
 
 def _positive(odds):
-    if not _symbolic(odds) and not (np.ndim(odds) == 0 and 0 < odds < np.inf):
+    if not _open(_array(odds, "odds")) and not (np.ndim(odds) == 0 and 0 < odds < np.inf):
         raise ValueError(
             f"odds is {odds}; it must be one positive, finite number: the cost of a false "
             "positive over that of a false negative"
