@@ -102,14 +102,13 @@ def all_negative_u_accuracy(prior, label_frequency):
     >>> round(all_negative_u_accuracy(prior=0.5, label_frequency=0.9), 4)
     0.9091
     """
-    for name, value in {"prior": prior, "label_frequency": label_frequency}.items():
-        _array(value, name)  # refuses what is no number
-    if not (0 < prior < 1 and 0 <= label_frequency <= 1):
+    pi, c = _array(prior, "prior"), _array(label_frequency, "label_frequency")
+    if np.ndim(pi) or np.ndim(c) or not (0 < pi < 1 and 0 <= c <= 1):
         raise ValueError(
             f"prior {prior} must lie in (0, 1) and label_frequency {label_frequency} in [0, 1]"
         )
     # P(Y=0 | S=0) = (1 - pi) / (1 - pi c)
-    return (1 - prior) / (1 - prior * label_frequency)
+    return np.asarray((1 - pi) / (1 - pi * c)).item()
 
 
 class Summary(NamedTuple):

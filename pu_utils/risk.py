@@ -71,10 +71,10 @@ def excess_risk(y, s, weights=None):
     below = 2 * y <= 1
     between = ~below & (2 * y < 1 + s)
     return ExcessRisk(
-        total=bayes_risk(y, weights) - augmented_bayes_risk(y, s, weights),
-        label_part=_mean(s * below, weights),
-        threshold_part=_mean((1 + s - 2 * y) * between, weights),
-        lower=_mean(s * (2 * y < 1), weights),
+        total=bayes_risk(y + 0 * s, weights) - augmented_bayes_risk(y, s, weights),
+        label_part=_mean(np.where(below, s, 0 * s), weights),
+        threshold_part=_mean(np.where(between, 1 + s - 2 * y, 0 * s), weights),
+        lower=_mean(np.where(2 * y < 1, s, 0 * s), weights),
         upper=_mean(s, weights),
     )
 

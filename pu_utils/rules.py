@@ -56,7 +56,7 @@ def augmented_posterior(y, s, labelled=0):
     >>> float(augmented_posterior(0.8, 0.4, labelled=1))
     1.0
     """
-    labelled = _labels(labelled, y)
+    labelled = _labels(labelled, y, s)
     y, s = _posteriors(y, s)
     # ytilde(x, 1) = 1,  ytilde(x, 0) = (y - s) / (1 - s)                 (proof of Theorem 1 (ii))
     return labelled + (1 - labelled) * _ratio(y - s, 1 - s)
@@ -139,7 +139,7 @@ def augmented_rule(y, s, labelled=0, odds=1):
     >>> augmented_rule([0.6, 0.6, 0.8], [0.3, 0.3, 0.3], [0, 1, 0]).tolist()
     [False, True, True]
     """
-    labelled = _labels(labelled, y)
+    labelled = _labels(labelled, y, s)
     y, s = _posteriors(y, s)
     # d_B^PU(x, 1) = 1,  d_B^PU(x, 0) = 1  <=>  y > (1 + s) / 2                          (eq. 2)
     return (labelled > 0) | (y > augmented_threshold(s, odds))
@@ -173,7 +173,11 @@ def _array(value, name):
         )
     if _symbolic(value):
         return value
-    return array if exact else array.astype(float)
+    if not exact:
+        return array.astype(float)
+    numbers = np.empty(array.shape, dtype=object)  # no float16 and no True among the exact ones
+    numbers.flat = [+(one.item() if isinstance(one, np.generic) else one) for one in array.flat]
+    return numbers
 
 
 def _same_index(**named):
@@ -237,9 +241,9 @@ def _posteriors(y, s):
     return y, s
 
 
-def _labels(labelled, y):
+def _labels(labelled, y, s=None):
     """``labelled`` as an array of 0 and 1 of the shape of ``y``, or a clear error."""
-    _same_index(labelled=labelled, y=y)
+    _same_index(labelled=labelled, y=y, s=s)
     if _open(labelled):
         return labelled
     labelled = np.asarray(_array(labelled, "labelled"))
