@@ -9,7 +9,7 @@ BOOK := $(BIN)/jupyter-book build . --quiet
 test: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book test rerun serve lint bench browser mutants clean
+.PHONY: help book test rerun serve lint bench browser fuzz mutants clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-9s %s\n", $$1, $$2}' Makefile
@@ -40,6 +40,10 @@ bench: $(READY)  ## timings, as ratios within one run
 
 browser: book $(BROWSER_READY)  ## look at every page in headless Chromium (must be installed)
 	$(BIN)/pytest -n 2 -m browser tests/browser
+
+fuzz: $(READY)  ## strange input, kills and runs at once, ten times as much as in the tests
+	ROUNDS=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/test_fuzz.py tests/models/test_fuzz.py \
+	  tests/reproduction/test_runner.py -k "fuzz or killed or at_once"
 
 mutants: $(MUTANTS_READY)  ## which small changes of the algebra and the models no test notices (hours)
 	OMP_NUM_THREADS=1 $(BIN)/mutmut run

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from pu_utils import models
+from pu_utils.models import AugmentedEM, ElkanNoto, Recalibrated, SarEm, Upu
 
 from .conftest import every_estimator
 
 ROUNDS = int(os.environ.get("ROUNDS", 1))
-FITS = 4 if ROUNDS == 1 else 30 * ROUNDS
-OTHERS = ("AugmentedEM", "AugmentedRecalibrated", "SarEM", "NonNegativePU", "Upu", "Recalibrated")
+FITS = 12 if ROUNDS == 1 else 30 * ROUNDS
 ESTIMATORS = every_estimator(random_state=0, device="cpu")
+ESTIMATORS += [AugmentedEM(), SarEm(), Upu(prior=0.5), Recalibrated(ElkanNoto(prior=0.5))]
 
 
 def strange_data(rng):
