@@ -94,10 +94,30 @@ def test_environment_yml_repeats_the_pins(project, requirements):
     )
 
 
+def test_pip_itself_is_pinned_and_recent():
+    """Python brings a pip of its own age; what installs the rest is chosen too, and comes first."""
+    version = pins("3.11")["pip"]
+    assert int(version.split(".")[0]) >= 26
+    assert (
+        f"pip={version}" in yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    )
+    recipe = (ROOT / "Makefile").read_text().split("$(READY): pyproject.toml")[1]
+    installs = re.findall(r"pip install .*", recipe)
+    assert "--upgrade pip" in installs[0] and "--constraint constraints.txt" in installs[0]
+
+
 def test_torch_stays_optional(project):
     """Colab keeps its own torch: it is no requirement of the bare package."""
     assert not any(Requirement(line).name == "torch" for line in project["dependencies"])
     assert any("torch" in line for line in project["optional-dependencies"]["torch"])
+
+
+def test_no_recipe_opens_a_scheduler_to_everybody():
+    """It executes what it is sent: bound to this machine, or with TLS."""
+    page = (ROOT / "book" / "experiments.md").read_text(encoding="utf-8")
+    recipes = re.findall(r"`dask (?:scheduler|ssh)\b[^`]*`|`SLURMCluster[^`]*`", page)
+    safe = [r for r in recipes if "127.0.0.1" in r or "tls" in r or r == "`dask scheduler`"]
+    assert len(recipes) > 3 and safe == recipes and "```{warning}" in page
 
 
 # Notebooks
