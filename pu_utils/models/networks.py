@@ -136,7 +136,9 @@ def shuffled(n_rows, batch_size, generator):
 
 
 def in_parts(network, x):
-    """``network(x)``, computed on a part of the rows at a time."""
+    """``network(x)``, on a processor computed on a part of the rows at a time."""
+    if x.device.type != "cpu":
+        return network(x)
     return torch.cat([network(part) for part in x.split(PART)])
 
 

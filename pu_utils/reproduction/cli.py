@@ -31,12 +31,7 @@ OPTIONS = {
     "--recorded": {"metavar": "RESULTS", "help": "leave out what these CSV files hold"},
     "--workers": {"type": int, "help": "processes; one per processor"},
     "--scheduler": {"metavar": "ADDRESS", "help": "address of Dask's, instead of processes"},
-    "--time-limit": {
-        "type": float,
-        "default": math.inf,
-        "metavar": "SECONDS",
-        "help": "stop an experiment after this time: it has failed",
-    },
+    "--time-limit": {"type": float, "default": math.inf, "help": "seconds of each experiment"},
     "--retry-failed": {"action": "store_true", "help": "compute failed experiments again"},
     "--experiments": {"type": int, "default": 2, "help": "how many (2)"},
     "--seed": {"type": int, "help": "seed of the random choice"},

@@ -57,9 +57,7 @@ def run(experiments, output, workers=None, scheduler=None, retry_failed=False, t
     experiments = list(dict.fromkeys(experiments))
     todo = deque(one for one in experiments if state(output, one) not in settled)
     if scheduler and time_limit < math.inf:
-        raise ValueError(
-            "a time limit needs processes of this machine; leave it or --scheduler out"
-        )
+        raise ValueError("a time limit needs processes of this machine, not --scheduler")
     if todo:
         with (
             Locks(output) as locks,
