@@ -182,13 +182,10 @@ def _array(value, name):
 
 def _same_index(**named):
     """Refuse pandas objects whose rows are not the same, or not in the same order."""
-    tables = {name: value for name, value in named.items() if hasattr(value, "iloc")}
-    for name, table in tables.items():
-        first = next(iter(tables))
-        if not table.index.equals(tables[first].index):
-            raise ValueError(
-                f"the indexes of {first} and {name} differ; align them, or pass .to_numpy() of each"
-            )
+    indexes = {name: value.index for name, value in named.items() if hasattr(value, "iloc")}
+    if not all(index.equals(next(iter(indexes.values()))) for index in indexes.values()):
+        names = " and ".join(indexes)
+        raise ValueError(f"the indexes of {names} differ; align them, or pass .to_numpy() of each")
 
 
 def _first(array, bad):

@@ -49,7 +49,7 @@ def verify_files(_arguments):
     """Print the state of every file; the exit code is 1 if one was altered."""
     states = {name: store.status(name) for name in store.FILES}
     for path in features.stored_files():
-        states[path.name] = "altered" if features.read_stored(path) is None else "whole"
+        states[path.name] = "whole" if features.read_stored(path) else "altered"
     for name, state in states.items():
         print(f"{state:10} {name}")
     if "altered" in states.values():

@@ -152,11 +152,8 @@ def recorded(output):
 
 def survey(output, experiments):
     """How many experiments are in each state, and the stale files, in the grid or not."""
-    done, stale = set(), []
-    for path, experiment, _ in recorded(output):
-        done.add(experiment)
-        if experiment is None:
-            stale.append(path)
+    done = {experiment or path for path, experiment, _ in recorded(output)}
+    stale = sorted(path for path in done if isinstance(path, str))
     counts = Counter("done" if one in done else state(output, one) for one in experiments)
     return {name: counts[name] for name in STATES}, stale
 
