@@ -159,7 +159,7 @@ def _open(value):
 
 
 def _real(value):
-    return isinstance(value, Real) or (_symbolic(value) and bool(value.is_extended_real))
+    return isinstance(value, Real) or (_symbolic(value) and bool(value.is_real))
 
 
 def _array(value, name):
@@ -201,6 +201,8 @@ def _probabilities(**named):
     if len(set(shapes.values())) > 1:
         found = ", ".join(f"{name} has {shape}" for name, shape in shapes.items())
         raise ValueError(f"shapes differ: {found}; give one value per row in each, or a scalar")
+    if shapes:  # a number of sympy's among arrays is one of their exact entries
+        arrays = {name: a if _open(a) else np.asarray(a) for name, a in arrays.items()}
     return [_in_unit_interval(name, a) for name, a in arrays.items()]
 
 

@@ -229,6 +229,13 @@ def test_sympy_numbers_stay_exact_and_are_checked():
         x_only_rule(sympy.Integer(2))
 
 
+def test_a_sympy_number_among_arrays():
+    """It counts for every row, and what comes out is exact."""
+    y, s = np.array([Fraction(1, 2), Fraction(1)]), sympy.Rational(1, 3)
+    assert propensity(y, s).tolist() == [sympy.Rational(2, 3), sympy.Rational(1, 3)]
+    assert augmented_rule([0.6, 0.7], s).tolist() == [False, True]
+
+
 def test_float32_and_lists_are_accepted():
     """Lists and single-precision arrays are computed in double precision."""
     assert augmented_posterior(np.float32([0.5]), [0.25]).dtype == np.float64
