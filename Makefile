@@ -9,7 +9,7 @@ BOOK := $(BIN)/jupyter-book build . --quiet
 test: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book test rerun serve lint bench browser mutants clean
+.PHONY: help book test rerun serve lint bench browser fuzz mutants clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-9s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,10 @@ bench: $(READY)  ## timings, as ratios within one run
 browser: book $(BROWSER_READY)  ## look at every page in headless Chromium (must be installed)
 	$(BIN)/pytest -n 2 -m browser tests/browser
 
+fuzz: $(READY)  ## strange input, kills and runs at once, ten times as much as in the tests
+	ROUNDS=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/test_fuzz.py tests/models/test_fuzz.py \
+	  tests/reproduction/test_runner.py -k "fuzz or killed or at_once"
+
 mutants: $(MUTANTS_READY)  ## which small changes of the algebra and the models no test notices (hours)
 	OMP_NUM_THREADS=1 $(BIN)/mutmut run
 	$(BIN)/mutmut results
@@ -51,6 +55,7 @@ clean:  ## remove the environment and everything built
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 10) <= v <= (3, 12) or sys.exit("Python 3.10, 3.11 or 3.12 is needed, this is %d.%d: name one with make PYTHON=python3.11" % v)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip  # Python brings an old one
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[torch,book,test,cluster]'
 	@touch $(READY)
 

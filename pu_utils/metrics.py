@@ -7,7 +7,9 @@ rows with ``s = 0``. All figures are shares in [0, 1], not percentages.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy  # its parts are loaded when they are used: commands without data need not wait
+
+from pu_utils.rules import _array, _same_index
 
 METRIC_NAMES = {
     "accuracy": "accuracy without S",
@@ -51,7 +53,7 @@ def u_balanced_accuracy(y, predicted, s):
 def u_precision(y, predicted, s):
     """Share of positives among the unlabelled rows called positive; 0 where none is."""
     y, predicted = _unlabelled(s, y=y, predicted=predicted)
-    return float(np.sum(y[predicted == 1])) / max(1, np.sum(predicted == 1))
+    return float(np.sum(y[predicted == 1]) / max(1, np.sum(predicted == 1)))
 
 
 def u_recall(y, predicted, s):
@@ -88,7 +90,7 @@ def u_auc(y, score, s):
     if positives == 0 or negatives == 0:
         return float("nan")
     # Mann and Whitney: rank sum of the positives, less the least it can be
-    above = np.sum(rankdata(score)[y == 1]) - positives * (positives + 1) / 2
+    above = np.sum(scipy.stats.rankdata(score)[y == 1]) - positives * (positives + 1) / 2
     return float(above / (positives * negatives))
 
 
@@ -114,12 +116,13 @@ def all_negative_u_accuracy(prior, label_frequency):
     >>> round(all_negative_u_accuracy(prior=0.5, label_frequency=0.9), 4)
     0.9091
     """
-    if not (0 < prior < 1 and 0 <= label_frequency <= 1):
+    pi, c = _array(prior, "prior"), _array(label_frequency, "label_frequency")
+    if np.ndim(pi) or np.ndim(c) or not (0 < pi < 1 and 0 <= c <= 1):
         raise ValueError(
             f"prior {prior} must lie in (0, 1) and label_frequency {label_frequency} in [0, 1]"
         )
     # P(Y=0 | S=0) = (1 - pi) / (1 - pi c)
-    return (1 - prior) / (1 - prior * label_frequency)
+    return np.asarray((1 - pi) / (1 - pi * c)).item()
 
 
 class Summary(NamedTuple):
@@ -139,9 +142,9 @@ def summarise(values):
     >>> summarise([0.5, 0.75, 1.0]).mean
     0.75
     """
-    values = np.asarray(values, dtype=float)
-    if values.ndim != 1 or len(values) == 0:
-        raise ValueError(f"values has shape {values.shape}; give one number per seed, at least one")
+    values = np.asarray(_array(values, "values"), dtype=float)
+    if values.ndim != 1:
+        raise ValueError(f"values has shape {values.shape}; give one number per seed")
     if len(values) == 1:
         return Summary(float(values[0]), float("nan"))
     return Summary(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))))
@@ -149,15 +152,17 @@ def summarise(values):
 
 def _rows(**named):
     """The named arguments as arrays of one length, or a clear error."""
-    arrays = {name: np.asarray(value) for name, value in named.items()}
+    _same_index(**named)
+    arrays = {name: np.asarray(_array(value, name)) for name, value in named.items()}
     shapes = {name: array.shape for name, array in arrays.items()}
     if len(set(shapes.values())) > 1 or any(len(shape) != 1 for shape in shapes.values()):
         raise ValueError(f"shapes are {shapes}; give one value per row in each")
-    for name in {"y", "predicted", "s"} & set(arrays):
-        if not np.isin(arrays[name], (0, 1)).all():
+    arrays = {name: array.astype(float) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        if np.isnan(array).any():
+            raise ValueError(f"{name} holds nan; drop or impute missing rows")
+        if name != "score" and not np.isin(array, (0, 1)).all():
             raise ValueError(f"{name} must hold 0 and 1 only: decide before measuring")
-    if len(next(iter(arrays.values()))) == 0:
-        raise ValueError("there is no row to measure on; give at least one")
     return list(arrays.values())
 
 

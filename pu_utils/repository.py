@@ -4,7 +4,10 @@ import re
 from pathlib import Path
 
 REPEATED_IN = ("README.md", "CITATION.cff", "pyproject.toml", "book/*.md", "notebooks/*.ipynb")
-ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?")
+# OWNER/NAME as GitHub allows them, without what could be taken for an end of the address
+ADDRESS = re.compile(
+    r"https://github\.com/([A-Za-z0-9-]+/[\w.-]*[\w-])(?<!\.git)(?:\.git)?/?", re.ASCII
+)
 IN_CONFIG = re.compile(r"^  url: (\S+)$", re.MULTILINE)
 
 
@@ -28,6 +31,9 @@ def repository_url(root="."):
 def set_repository(url, root="."):
     """Put ``url`` in the place of the repository's address wherever it stands.
 
+    Everything is read before anything is written, and ``_config.yml``, which tells the old address,
+    is written last: after any accident the same command completes the work.
+
     Parameters
     ----------
     url : str
@@ -40,19 +46,30 @@ def set_repository(url, root="."):
     list of Path
         The files that were changed.
     """
+    old, new = _owner_and_name(repository_url(root)), _owner_and_name(url)
+    patterns = (*REPEATED_IN, "_config.yml")
+    files = [path for pattern in patterns for path in sorted(Path(root).glob(pattern))]
+    texts = {path: path.read_bytes().decode() for path in files}
+    changed = {path: _replaced(text, old, new) for path, text in texts.items()}
+    changed = {path: text for path, text in changed.items() if text != texts[path]}
+    for path, text in changed.items():
+        if _replaced(text, new, old) != texts[path]:
+            raise ValueError(
+                f"url is {url!r}, but {path} holds {new!r} already, so that there would be no way "
+                "back; choose another name"
+            )
+    for path, text in changed.items():
+        path.write_bytes(text.encode())
+    return list(changed)
+
+
+def _owner_and_name(url):
     match = ADDRESS.fullmatch(url)
     if match is None:
         raise ValueError(f"url is {url!r}; it must read https://github.com/OWNER/NAME")
-    old = ADDRESS.fullmatch(repository_url(root))[1]
-    patterns = ("_config.yml", *REPEATED_IN)
-    files = sorted(path for pattern in patterns for path in Path(root).glob(pattern))
-    return [path for path in files if _replace(path, old, match[1])]
+    return match[1]
 
 
-def _replace(path, old, new):
-    """Replace ``old`` by ``new`` as a whole OWNER/NAME in one file; whether it changed."""
-    text = path.read_text(encoding="utf-8")
-    changed = re.sub(rf"(?<=/){re.escape(old)}(?![\w-])", new, text)
-    if changed != text:
-        path.write_text(changed, encoding="utf-8")
-    return changed != text
+def _replaced(text, old, new):
+    """``text`` with ``new`` for ``old`` where it is a whole OWNER/NAME."""
+    return re.sub(rf"(?<=/){re.escape(old)}(?![\w-])", new, text)

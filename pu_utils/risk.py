@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pu_utils.rules import DUST, _array, _posteriors, _probabilities
+from pu_utils.rules import DUST, _array, _posteriors, _probabilities, _same_index
 
 
 class ExcessRisk(NamedTuple):
@@ -36,6 +36,7 @@ def bayes_risk(y, weights=None):
     >>> float(bayes_risk([0.25, 0.75, 0.5, 0.0]))
     0.25
     """
+    _same_index(y=y, weights=weights)
     (y,) = _probabilities(y=y)
     return _mean(np.minimum(y, 1 - y), weights)
 
@@ -48,6 +49,7 @@ def augmented_bayes_risk(y, s, weights=None):
     >>> float(augmented_bayes_risk([0.25, 0.75], [0.25, 0.5]))
     0.125
     """
+    _same_index(y=y, s=s, weights=weights)
     y, s = _posteriors(y, s)
     # P(S=0 | x) min(ytilde, 1 - ytilde) = min(y - s, 1 - y) = ((1 - s) - |1 + s - 2y|) / 2  (eq. 5)
     return _mean(np.minimum(y - s, 1 - y), weights)
@@ -64,14 +66,15 @@ def excess_risk(y, s, weights=None):
     >>> [float(value) for value in (risk.total, risk.label_part, risk.threshold_part)]
     [0.125, 0.0625, 0.0625]
     """
+    _same_index(y=y, s=s, weights=weights)
     y, s = _posteriors(y, s)
     below = 2 * y <= 1
     between = ~below & (2 * y < 1 + s)
     return ExcessRisk(
-        total=bayes_risk(y, weights) - augmented_bayes_risk(y, s, weights),
-        label_part=_mean(s * below, weights),
-        threshold_part=_mean((1 + s - 2 * y) * between, weights),
-        lower=_mean(s * (2 * y < 1), weights),
+        total=bayes_risk(y + 0 * s, weights) - augmented_bayes_risk(y, s, weights),
+        label_part=_mean(np.where(below, s, 0 * s), weights),
+        threshold_part=_mean(np.where(between, 1 + s - 2 * y, 0 * s), weights),
+        lower=_mean(np.where(2 * y < 1, s, 0 * s), weights),
         upper=_mean(s, weights),
     )
 
@@ -124,7 +127,7 @@ def _mean(values, weights):
     values = np.atleast_1d(values)
     if weights is None:
         return values.sum() / values.size
-    weights = np.atleast_1d(_array(weights))
+    weights = np.atleast_1d(_array(weights, "weights"))
     if weights.shape != values.shape:
         raise ValueError(
             f"shapes differ: weights has {weights.shape}, y has {values.shape}; "

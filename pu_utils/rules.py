@@ -10,6 +10,8 @@ the rows of a list with each other takes numbers.) Rules return booleans, ``True
 symbols, the inequality itself).
 """
 
+from numbers import Real
+
 import numpy as np
 
 DUST = 1e-9  # what rounding may do to a probability; anything beyond it is a mistake of the caller
@@ -55,8 +57,8 @@ def augmented_posterior(y, s, labelled=0):
     >>> float(augmented_posterior(0.8, 0.4, labelled=1))
     1.0
     """
+    labelled = _labels(labelled, y, s)
     y, s = _posteriors(y, s)
-    labelled = _labels(labelled, y)
     # ytilde(x, 1) = 1,  ytilde(x, 0) = (y - s) / (1 - s)                 (proof of Theorem 1 (ii))
     return labelled + (1 - labelled) * _ratio(y - s, 1 - s)
 
@@ -125,8 +127,8 @@ def naive_rule(y, labelled):
     >>> naive_rule([0.4, 0.4, 0.6], [0, 1, 0]).tolist()
     [False, True, True]
     """
-    (y,) = _probabilities(y=y)
     labelled = _labels(labelled, y)
+    (y,) = _probabilities(y=y)
     return (labelled > 0) | (2 * y > 1)
 
 
@@ -138,8 +140,8 @@ def augmented_rule(y, s, labelled=0, odds=1):
     >>> augmented_rule([0.6, 0.6, 0.8], [0.3, 0.3, 0.3], [0, 1, 0]).tolist()
     [False, True, True]
     """
+    labelled = _labels(labelled, y, s)
     y, s = _posteriors(y, s)
-    labelled = _labels(labelled, y)
     # d_B^PU(x, 1) = 1,  d_B^PU(x, 0) = 1  <=>  y > (1 + s) / 2                          (eq. 2)
     return (labelled > 0) | (y > augmented_threshold(s, odds))
 
@@ -263,15 +265,42 @@ def certified_negative(s, least_propensity, odds=1):
 
 def _symbolic(value):
     """Whether ``value`` is a sympy expression (asked without importing sympy)."""
-    return hasattr(value, "free_symbols")
+    return hasattr(value, "free_symbols") and hasattr(value, "is_number")
 
 
-def _array(value):
+def _open(value):
+    """Whether ``value`` is a sympy expression of which no number is known."""
+    return _symbolic(value) and not value.is_number
+
+
+def _real(value):
+    return isinstance(value, Real) or (_symbolic(value) and bool(value.is_real))
+
+
+def _array(value, name):
     """``value`` as it is if symbolic, else a float array, or an object array of exact numbers."""
+    array = np.asarray(value)
+    exact = array.dtype == object
+    real = all(map(_real, array.flat)) if exact else array.dtype.kind in "biuf"
+    if not _open(value) and (not real or array.size == 0 or np.ma.is_masked(value)):
+        raise ValueError(
+            f"{name} is {array!r}; it must hold real numbers, at least one, none masked or missing"
+        )
     if _symbolic(value):
         return value
-    array = np.asarray(value)
-    return array if array.dtype == object else array.astype(float)
+    if not exact:
+        return array.astype(float)
+    numbers = np.empty(array.shape, dtype=object)  # no float16 and no True among the exact ones
+    numbers.flat = [+(one.item() if isinstance(one, np.generic) else one) for one in array.flat]
+    return numbers
+
+
+def _same_index(**named):
+    """Refuse pandas objects whose rows are not the same, or not in the same order."""
+    indexes = {name: value.index for name, value in named.items() if hasattr(value, "iloc")}
+    if not all(index.equals(next(iter(indexes.values()))) for index in indexes.values()):
+        names = " and ".join(indexes)
+        raise ValueError(f"the indexes of {names} differ; align them, or pass .to_numpy() of each")
 
 
 def _first(array, bad):
@@ -281,16 +310,19 @@ def _first(array, bad):
 
 def _probabilities(**named):
     """The named arguments as arrays of one shape with entries in [0, 1], or a clear error."""
-    arrays = {name: _array(value) for name, value in named.items()}
+    _same_index(**named)
+    arrays = {name: _array(value, name) for name, value in named.items()}
     shapes = {name: np.shape(a) for name, a in arrays.items() if np.shape(a) != ()}
     if len(set(shapes.values())) > 1:
         found = ", ".join(f"{name} has {shape}" for name, shape in shapes.items())
         raise ValueError(f"shapes differ: {found}; give one value per row in each, or a scalar")
+    if shapes:  # a number of sympy's among arrays is one of their exact entries
+        arrays = {name: a if _open(a) else np.asarray(a) for name, a in arrays.items()}
     return [_in_unit_interval(name, a) for name, a in arrays.items()]
 
 
 def _in_unit_interval(name, array):
-    if _symbolic(array) and not array.is_number:
+    if _open(array):
         return array
     inside = np.asarray((array >= -DUST) & (array <= 1 + DUST), dtype=bool)  # False for NaN
     if not inside.all():
@@ -299,28 +331,36 @@ def _in_unit_interval(name, array):
             f"{name} must lie in [0, 1]: drop or impute missing rows, and pass probabilities, "
             "not logits, scores or percentages"
         )
-    return array if _exact(array) else np.clip(array, 0, 1)
+    return _between(array, 0 * array, 0 * array + 1) if _exact(array) else np.clip(array, 0, 1)
+
+
+def _between(array, low, high):
+    """Exact numbers cut down to a range, numbers of the same kind."""
+    if _symbolic(array):
+        return min(max(array, low), high)
+    return np.asarray(np.minimum(np.maximum(array, low), high))
 
 
 def _posteriors(y, s):
     """``y`` and ``s`` as probabilities with s <= y, or a clear error."""
     y, s = _probabilities(y=y, s=s)
-    if not (_symbolic(s - y) and not (s - y).is_number):
+    if not _open(s - y):
         bad = np.asarray(s - y > DUST, dtype=bool)
         if bad.any():
             raise ValueError(
                 f"s = {_first(s, bad)} exceeds y = {_first(y, bad)}, but s = e y cannot; clip "
                 "estimates with np.minimum(s, y), or check that the two arguments are in order"
             )
-        s = s if _exact(s) else np.minimum(s, y)
+        s = _between(s, s, y) if _exact(s) else np.minimum(s, y)
     return y, s
 
 
-def _labels(labelled, y):
+def _labels(labelled, y, s=None):
     """``labelled`` as an array of 0 and 1 of the shape of ``y``, or a clear error."""
-    if _symbolic(labelled):
+    _same_index(labelled=labelled, y=y, s=s)
+    if _open(labelled):
         return labelled
-    labelled = np.asarray(labelled)
+    labelled = np.asarray(_array(labelled, "labelled"))
     bad = ~np.isin(labelled, (0, 1))
     if bad.any():
         raise ValueError(
@@ -336,7 +376,7 @@ def _labels(labelled, y):
 
 
 def _positive(name, value):
-    if not _symbolic(value) and not (np.ndim(value) == 0 and 0 < value < np.inf):
+    if not _open(_array(value, name)) and not (np.ndim(value) == 0 and 0 < value < np.inf):
         raise ValueError(
             f"{name} is {value!r}; it must be one positive, finite number (odds are the cost of a "
             "false positive over that of a false negative)"
@@ -345,7 +385,7 @@ def _positive(name, value):
 
 
 def _share(least_propensity):
-    if not _symbolic(least_propensity) and not 0 < least_propensity <= 1:
+    if not _open(_array(least_propensity, "least_propensity")) and not 0 < least_propensity <= 1:
         raise ValueError(
             f"least_propensity is {least_propensity!r}; it must be above 0 and at most 1: the "
             "share of positives that is labelled at least, at every x"
@@ -355,7 +395,7 @@ def _share(least_propensity):
 
 def _unlabelled_by_score(score, labelled):
     """``score`` and ``labelled`` as arrays of rows, and the unlabelled rows from the top down."""
-    score = np.atleast_1d(_array(score))
+    score = np.atleast_1d(_array(score, "score"))
     labelled = np.broadcast_to(_labels(labelled, score), score.shape)
     missing = np.asarray(score != score, dtype=bool)
     if missing.any():

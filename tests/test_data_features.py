@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from data_files import READ_ONLY, WEIGHTS, needs, write_archive
 
+from pu_utils.__main__ import main
 from pu_utils.data import features, load, readers, store
 from pu_utils.data.real import CIFAR_CLASSES, STL_CLASSES, VEHICLES, redness
 
@@ -222,6 +223,37 @@ def test_features_are_computed_once(tiny_stl, monkeypatch):
     monkeypatch.setattr(features, "vgg16_features", None)
     assert load("stl_va", 0.5, seed=0).fingerprint == first.fingerprint
     assert not list(store.data_dir().glob("*.tmp*"))
+
+
+DAMAGE = {
+    "a bit": lambda content: content[:5000] + bytes([content[5000] ^ 1]) + content[5001:],
+    "the end": lambda content: content[:-100],
+    "all": lambda content: b"",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_features_are_computed_anew(damage, tiny_stl, capsys):
+    """They are listed as altered, set aside, and the same afterwards."""
+    first = load("stl_va", 0.5, seed=0)
+    (path,) = features.stored_files()
+    assert main(["data", "verify"]) == 0 and f"whole      {path.name}" in capsys.readouterr().out
+    path.write_bytes(damage(path.read_bytes()))
+    assert main(["data", "verify"]) == 1 and f"altered    {path.name}" in capsys.readouterr().out
+    with pytest.warns(UserWarning, match="damaged.*set aside"):
+        assert load("stl_va", 0.5, seed=0).fingerprint == first.fingerprint
+    assert main(["data", "verify"]) == 0 and path.with_name(f"{path.name}.bad").exists()
+
+
+def test_exchanged_features_are_noticed(tiny_stl):
+    """Other numbers in a sound archive are not what was stored."""
+    load("stl_va", 0.5, seed=0)
+    (path,) = features.stored_files()
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    arrays["labels"][0] += 1
+    np.savez_compressed(path, **arrays)
+    assert features.read_stored(path) is None
 
 
 def test_features_that_cannot_be_stored(tiny_stl):

@@ -101,7 +101,10 @@ def uci(tmp_path, monkeypatch):
     return write
 
 
-ANSWERS = np.random.default_rng(0).integers(1, 6, (40, 22)).astype(np.uint8)
+ANSWERS = np.random.default_rng(0).integers(0, 2, (40, 22)).astype(np.uint8)
+for k, column in enumerate(readers.CDC_COLUMNS, start=1):
+    if column in readers.CDC_RANGES:
+        ANSWERS[:, k] += readers.CDC_RANGES[column][0]
 ANSWERS[:, 0] = np.arange(40) % 4 == 0
 
 
@@ -123,6 +126,18 @@ def test_uci_table_with_other_counts(uci, answers):
         readers.read_cdc()
     assert not path.exists()
     assert path.with_name(path.name + ".bad").exists()
+
+
+@pytest.mark.parametrize("value", [270, -1, 0.5, "", "inf", 99])
+def test_uci_table_with_answers_that_cannot_be(uci, value):
+    """270 would be 14 as a byte, and an empty answer 0: the value is named, not bent."""
+    path = uci(ANSWERS)
+    lines = path.read_text().splitlines()
+    words = lines[7].split(",")
+    words[lines[0].split(",").index("BMI")] = str(value)
+    path.write_text("\n".join([*lines[:7], ",".join(words), *lines[8:]]))
+    with pytest.raises(store.ChecksumError, match=r"uci_891\.csv is not.*BMI is"):
+        readers.read_cdc()
 
 
 def test_uci_table_without_a_column(uci):

@@ -9,7 +9,7 @@ from data_files import CDC, CIFAR, MNIST, needs
 
 from pu_utils.data import boldness, load, readers, redness, sample_images, samples
 from pu_utils.data.features import rgb_mean
-from pu_utils.data.real import CDC_LEVELS, CDC_PLAIN, CDC_RANGES, diagnosis_weight
+from pu_utils.data.real import CDC_LEVELS, CDC_PLAIN, diagnosis_weight
 
 FULL = {
     "mnist_3v5": ((13_454, 784), 0.531, MNIST),
@@ -134,7 +134,7 @@ def test_cdc_scaling_is_that_of_the_file():
     """The ranges that scale the columns, and the levels, are those found in the whole file."""
     answers = readers.read_cdc()["answers"]
     found = {name: answers[:, 1 + k] for k, name in enumerate(readers.CDC_COLUMNS)}
-    for name, (low, high) in CDC_RANGES.items():
+    for name, (low, high) in readers.CDC_RANGES.items():
         assert (found[name].min(), found[name].max()) == (low, high)
     for name, levels in CDC_LEVELS.items():
         assert np.unique(found[name]).tolist() == list(range(1, levels + 1))

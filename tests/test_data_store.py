@@ -1,5 +1,6 @@
 """Files: downloaded, resumed, checked, set aside, shared; against a server on this machine."""
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -28,6 +29,14 @@ class Handler(BaseHTTPRequestHandler):
         asked = self.headers["Range"]
         server.asked.append(asked)
         word = server.script.pop(0) if server.script else "whole"
+        if word == "drip":
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(OSError):  # the client has had enough
+                for _ in range(100):
+                    self.wfile.write(CONTENT[: 1 << 16])
+                    time.sleep(0.05)
+            return
         if word == "gone":
             self.send_error(404)
             return
@@ -36,7 +45,12 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error(416)
             return
         body = CONTENT[start:] if word != "garbage" else b"not what you wanted"
+        if word == "endless":
+            body = bytes(3 << 19)
         self.send_response(206 if start else 200)
+        if start:
+            first = 0 if word == "elsewhere" else start
+            self.send_header("Content-Range", f"bytes {first}-{len(CONTENT) - 1}/{len(CONTENT)}")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body[: len(body) // 2] if word == "cut" else body)
@@ -110,6 +124,44 @@ def test_next_process_goes_on(folder, server):
         store.fetch(NAME)
     assert store.fetch(NAME).read_bytes() == CONTENT
     assert server.asked[-1] == f"bytes={len(CONTENT) * 3 // 4}-"
+
+
+def test_server_that_sends_another_part(folder, server):
+    """A part that is not the one asked for is not appended; the next attempt begins anew."""
+    server.script = ["cut", "elsewhere"]
+    with pytest.raises(store.DownloadError, match="another part"):
+        store.fetch(NAME)
+    assert names(folder) == []
+    assert store.fetch(NAME).read_bytes() == CONTENT
+
+
+def test_download_that_is_larger_than_declared(folder, server):
+    """No disk is filled by a server that does not stop."""
+    server.script = ["endless", "endless"]
+    with pytest.raises(store.DownloadError, match=r"larger than 1\.5 MB"):
+        store.fetch(NAME)
+    assert names(folder) == []
+
+
+def test_download_that_does_not_end(folder, server, monkeypatch):
+    """Bytes that drip in now and then do not keep a download alive for ever."""
+    monkeypatch.setattr(store, "ABANDONED", -1000)
+    monkeypatch.setattr(store, "SLOWEST", 2000)
+    server.script = ["drip", "drip"]
+    with pytest.raises(store.DownloadError, match="too slowly"):
+        store.fetch(NAME)
+
+
+@pytest.mark.parametrize("kind", [os.symlink, os.link])
+def test_planted_partial_file_is_not_followed(kind, folder, server):
+    """A link in the place of an abandoned download leads nobody to write elsewhere."""
+    folder.mkdir()
+    victim = folder.parent / "victim"
+    victim.write_bytes(b"mine")
+    os.utime(victim, (0, 0))
+    kind(victim, folder / f"{NAME}.planted.part")
+    assert store.fetch(NAME).read_bytes() == CONTENT
+    assert victim.read_bytes() == b"mine"
 
 
 def test_server_without_ranges(folder, server):

@@ -1,6 +1,7 @@
 """Metrics agree with scikit-learn on the unlabelled rows, and with closed forms."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,6 +84,21 @@ def test_all_negative_rejects_what_is_no_prior_or_frequency(prior, c):
         metrics.all_negative_u_accuracy(prior, c)
 
 
+def test_precision_of_half_precision():
+    """Float16 counts to 2,048; the sums do not."""
+    y = np.ones(5001, dtype=np.float16)
+    assert metrics.u_precision(y, y, np.zeros(5001)) == 1
+    y[:2500] = 0
+    assert metrics.u_precision(y, np.ones(5001), np.zeros(5001)) == 2501 / 5001
+
+
+@pytest.mark.parametrize("score", [np.nan, None, 1j, pd.NA, "high"])
+def test_scores_must_be_numbers(score):
+    """NaN has no rank, and neither has what is no number."""
+    with pytest.raises(ValueError, match="score"):
+        metrics.u_auc([1, 0, 0], [0.5, score, 0.2], [0, 0, 0])
+
+
 def test_summary_is_mean_and_standard_error():
     """The standard error is the sample deviation over the root of the number of seeds."""
     assert metrics.summarise([1.0, 2.0, 3.0, 6.0]) == pytest.approx((3, np.sqrt(14 / 3 / 4)))
@@ -95,7 +111,7 @@ def test_summary_of_one_seed_has_no_error():
     assert np.isnan(se)
 
 
-@pytest.mark.parametrize("values", [[], 0.7, [[1.0, 2.0]]])
+@pytest.mark.parametrize("values", [0.7, [[1.0, 2.0]]])
 def test_summary_rejects_other_shapes(values):
     """Anything but one number per seed is an error that says so."""
     with pytest.raises(ValueError, match="one number per seed"):
@@ -108,7 +124,7 @@ def test_summary_rejects_other_shapes(values):
         ([1, 0], [1], [0, 0], "one value per row"),
         ([1, 0], [0.7, 0.2], [0, 0], "predicted must hold 0 and 1"),
         ([1, 0], [1, 0], [1, 1], "at least one unlabelled row"),
-        ([], [], [], "no row"),
+        ([], [], [], "at least one"),
         (1, 1, 0, "one value per row"),
     ],
 )

@@ -94,10 +94,30 @@ def test_environment_yml_repeats_the_pins(project, requirements):
     )
 
 
+def test_pip_itself_is_pinned_and_recent():
+    """Python brings a pip of its own age; what installs the rest is chosen too, and comes first."""
+    version = pins("3.11")["pip"]
+    assert int(version.split(".")[0]) >= 26
+    assert (
+        f"pip={version}" in yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    )
+    recipe = (ROOT / "Makefile").read_text().split("$(READY): pyproject.toml")[1]
+    installs = re.findall(r"pip install .*", recipe)
+    assert "--upgrade pip" in installs[0] and "--constraint constraints.txt" in installs[0]
+
+
 def test_torch_stays_optional(project):
     """Colab keeps its own torch: it is no requirement of the bare package."""
     assert not any(Requirement(line).name == "torch" for line in project["dependencies"])
     assert any("torch" in line for line in project["optional-dependencies"]["torch"])
+
+
+def test_no_recipe_opens_a_scheduler_to_everybody():
+    """It executes what it is sent: bound to this machine, or with TLS."""
+    page = (ROOT / "book" / "experiments.md").read_text(encoding="utf-8")
+    recipes = re.findall(r"`dask (?:scheduler|ssh)\b[^`]*`|`SLURMCluster[^`]*`", page)
+    safe = [r for r in recipes if "127.0.0.1" in r or "tls" in r or r == "`dask scheduler`"]
+    assert len(recipes) > 3 and safe == recipes and "```{warning}" in page
 
 
 # Notebooks
@@ -209,6 +229,50 @@ def test_set_repo_refuses_other_addresses(copied_repository, monkeypatch, capsys
     assert main(["set-repo", "git@example.org:book"]) == 1
     assert "https://github.com/OWNER/NAME" in capsys.readouterr().err
     assert (copied_repository / "README.md").read_text() == before
+
+
+@pytest.mark.parametrize("name", ["../..", "a/..", "a/b.", "a/b.git.git", "a b/c", "ü/b", "a/b\n"])
+def test_set_repo_refuses_what_is_no_name(name, copied_repository):
+    """Neither a way out of the site nor a name that could not be told from what follows it."""
+    with pytest.raises(ValueError, match="it must read"):
+        set_repository(f"https://github.com/{name}", copied_repository)
+
+
+def test_set_repo_refuses_a_way_without_return(copied_repository):
+    """``main/notebooks`` stands in every badge already: nothing is written."""
+    before = {p: p.read_bytes() for p in copied_repository.rglob("*") if p.is_file()}
+    with pytest.raises(ValueError, match="no way back"):
+        set_repository("https://github.com/main/notebooks", copied_repository)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_set_repo_reads_everything_before_it_writes(copied_repository):
+    """A page that cannot be read leaves all others as they are."""
+    page = copied_repository / "notebooks" / "99.ipynb"
+    page.write_bytes(b"\xff")
+    before = {p: p.read_bytes() for p in copied_repository.rglob("*") if p.is_file()}
+    with pytest.raises(ValueError, match="utf-8"):
+        set_repository(NEW_ADDRESS, copied_repository)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_set_repo_goes_on_after_an_accident(copied_repository, monkeypatch):
+    """Stopped after any number of files, the same command completes the work; line ends stay."""
+    (copied_repository / "README.md").write_bytes(
+        (copied_repository / "README.md").read_bytes().replace(b"\n", b"\r\n")
+    )
+    old, write = repository_url(copied_repository).encode(), Path.write_bytes
+    for n_files in (1, 5, 5):
+        left = iter(range(n_files))
+        monkeypatch.setattr(Path, "write_bytes", lambda *a, left=left: (next(left), write(*a)))
+        with pytest.raises(StopIteration):
+            set_repository(NEW_ADDRESS, copied_repository)
+    monkeypatch.setattr(Path, "write_bytes", write)
+    set_repository(NEW_ADDRESS, copied_repository)
+    assert repository_url(copied_repository) == NEW_ADDRESS
+    for path in copied_repository.rglob("*.*"):
+        assert path.is_dir() or old not in path.read_bytes(), path
+    assert b"\r\n" in (copied_repository / "README.md").read_bytes()
 
 
 def test_set_repo_elsewhere_says_where_to_run_it(tmp_path):

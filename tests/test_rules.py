@@ -1,13 +1,17 @@
 """The identities of rules.py: exact round trips, equivalences of thresholds, edges, bad input."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pu_utils.metrics import accuracy
+from pu_utils.risk import bayes_risk
 from pu_utils.rules import (
     augmented_odds,
     augmented_posterior,
@@ -225,6 +229,13 @@ def test_sympy_numbers_stay_exact_and_are_checked():
         x_only_rule(sympy.Integer(2))
 
 
+def test_a_sympy_number_among_arrays():
+    """It counts for every row, and what comes out is exact."""
+    y, s = np.array([Fraction(1, 2), Fraction(1)]), sympy.Rational(1, 3)
+    assert propensity(y, s).tolist() == [sympy.Rational(2, 3), sympy.Rational(1, 3)]
+    assert augmented_rule([0.6, 0.7], s).tolist() == [False, True]
+
+
 def test_float32_and_lists_are_accepted():
     """Lists and single-precision arrays are computed in double precision."""
     assert augmented_posterior(np.float32([0.5]), [0.25]).dtype == np.float64
@@ -256,6 +267,58 @@ def test_bad_input_names_argument_value_and_remedy(call, message):
     """Each error says which argument is wrong, its value and what to do."""
     with pytest.raises(ValueError, match=message):
         call()
+
+
+STRANGE = {
+    "masked": np.ma.masked_array([0.5, 0.5], [False, True]),
+    "pd.NA": pd.array([0.5, pd.NA], dtype="Float64"),
+    "None": [0.5, None],
+    "complex": [0.5, 0.5 + 0j],
+    "word": ["0.5", "0.5"],
+    "empty": [],
+    "sympy's nan": sympy.nan,
+    "imaginary": sympy.I,
+    "symbols": np.array([sympy.Symbol("y")]),
+    "decimal": [Decimal("0.5")],
+}
+
+
+@pytest.mark.parametrize("value", STRANGE.values(), ids=STRANGE)
+def test_what_is_no_real_number_is_refused(value):
+    """As posterior, label status, odds and weights; complex numbers lose no part in silence."""
+    for call in (
+        lambda: x_only_rule(value),
+        lambda: augmented_posterior(0.5, value),
+        lambda: naive_rule([0.5, 0.5], value),
+        lambda: augmented_threshold(0.5, value),
+        lambda: bayes_risk([0.5, 0.5], value),
+    ):
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_tables_are_aligned_or_refused():
+    """Rows of two Series belong together by their index, whatever their order."""
+    y, s = pd.Series([0.5, 0.8], index=[0, 1]), pd.Series([0.1, 0.4], index=[1, 0])
+    for call in (
+        lambda: augmented_posterior(y, s),
+        lambda: naive_rule(y, s > 0.2),
+        lambda: bayes_risk(y, s * 2),
+        lambda: accuracy(y > 0.6, s > 0.2),
+    ):
+        with pytest.raises(ValueError, match=r"indexes of .* differ; align them"):
+            call()
+    np.testing.assert_allclose(augmented_posterior(y, s.sort_index()), [1 / 6, 7 / 9])
+
+
+@pytest.mark.parametrize("one", [Fraction(1), sympy.Integer(1)])
+def test_dust_on_exact_numbers(one):
+    """It is clipped as on floats, and what comes out is exact."""
+    dust = one / 10**12
+    assert label_posterior(one + dust, one) == 1 and label_posterior(-dust, one) == 0
+    assert augmented_posterior(one / 2, one / 2 + dust) == 0
+    assert augmented_posterior(one + dust, one / 2) == 1
+    assert type(augmented_posterior(np.array([one + dust]), one / 3)[0]) is type(one / 3 * 3)
 
 
 def test_dust_is_tolerated():

@@ -3,7 +3,7 @@
 import csv
 import sys
 
-from pu_utils.data import REAL, load, samples, store
+from pu_utils.data import REAL, features, load, samples, store
 
 
 def add_parser(commands):
@@ -48,10 +48,12 @@ def fetch_sets(arguments):
 def verify_files(_arguments):
     """Print the state of every file; the exit code is 1 if one was altered."""
     states = {name: store.status(name) for name in store.FILES}
+    for path in features.stored_files():
+        states[path.name] = "whole" if features.read_stored(path) else "altered"
     for name, state in states.items():
         print(f"{state:10} {name}")
     if "altered" in states.values():
-        print("altered files are set aside and downloaded again by: python -m pu_utils data fetch")
+        print("altered files are set aside and had again by: python -m pu_utils data fetch")
     return int("altered" in states.values())
 
 

@@ -16,6 +16,8 @@ import json
 import os
 import uuid
 import warnings
+import zipfile
+import zlib
 
 import numpy as np
 from tqdm.auto import tqdm
@@ -67,14 +69,40 @@ def stored_features(stem, image_file, read_images, colours):
     key = recipe_hash(store.FILES[image_file].checksum)
     path = store.data_dir() / f"{stem}-{key}.npz"
     if path.exists():
-        with np.load(path) as arrays:
-            if set(arrays) >= set(colours):  # or else an older version of this module wrote it
-                return dict(arrays)
+        arrays = read_stored(path)
+        if arrays is not None and set(arrays) > set(colours):
+            return arrays
+        warnings.warn(
+            store.set_aside(path, "is damaged or old") + "; it is made anew", stacklevel=2
+        )
     images, labels = read_images(store.fetch(image_file))
     arrays = {"features": vgg16_features(images).astype(np.float16), "labels": labels}
     arrays |= {name: colour(images) for name, colour in colours.items()}
     _write(path, arrays)
     return arrays
+
+
+def stored_files():
+    """Paths of the features that were computed here."""
+    return sorted(store.data_dir().glob(f"*_{STEMS['vgg16']}-*.npz"))
+
+
+def read_stored(path):
+    """The arrays of a file of features, or None where they are not those that were stored."""
+    try:
+        with np.load(path) as stored:
+            arrays = dict(stored)
+        whole = str(arrays.pop("checksum")) == _checksum(arrays)
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        return None
+    return arrays if whole else None
+
+
+def _checksum(arrays):
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape} ".encode() + array.tobytes())
+    return digest.hexdigest()
 
 
 def without_colour(features, rgb_mean):
@@ -191,7 +219,7 @@ def _write(path, arrays):
     temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp.npz")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(temporary, **arrays)
+        np.savez_compressed(temporary, checksum=_checksum(arrays), **arrays)
         os.replace(temporary, path)
     except OSError as reason:
         with contextlib.suppress(OSError):

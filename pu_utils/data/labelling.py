@@ -7,7 +7,7 @@ int8 array that is 1 only where ``y`` is.
 import math
 
 import numpy as np
-from scipy.special import expit, logit
+import scipy  # its parts are loaded when they are used: commands without data need not wait
 
 from pu_utils.data.record import same_everywhere
 
@@ -111,8 +111,7 @@ def logistic_propensity(y, score, label_frequency, power=1):
     >>> logistic_propensity([1, 1, 0], [-1.0, 1.0, 0.0], 0.5).round(3).tolist()
     [0.269, 0.731, 0.5]
     """
-    from scipy.optimize import brentq  # half a second that commands without data need not wait
-
+    expit, brentq = scipy.special.expit, scipy.optimize.brentq
     y, score = _classes(y), _scores("score", score)
     _same_length(y=y, score=score)
     check_label_frequency(label_frequency)
@@ -122,7 +121,7 @@ def logistic_propensity(y, score, label_frequency, power=1):
         return np.ones(len(y))
     positive_score = score[y == 1]
     # At these ends every positive's propensity is below, or above, the label frequency.
-    middle = logit(label_frequency ** (1 / power))
+    middle = scipy.special.logit(label_frequency ** (1 / power))
     ends = middle - positive_score.max() - 1, middle - positive_score.min() + 1
     excess = lambda r: np.mean(expit(positive_score + r) ** power) - label_frequency  # noqa: E731
     intercept = round(brentq(excess, *ends, xtol=1e-14), 9)  # the same on every machine

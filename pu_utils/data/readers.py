@@ -17,6 +17,10 @@ CDC_COLUMNS = (
     "PhysActivity", "Fruits", "Veggies", "HvyAlcoholConsump", "AnyHealthcare", "NoDocbcCost",
     "GenHlth", "MentHlth", "PhysHlth", "DiffWalk", "Sex", "Age", "Education", "Income",
 )  # fmt: skip
+CDC_RANGES = {  # of the answers; all others are 0 or 1
+    "BMI": (12, 98), "GenHlth": (1, 5), "MentHlth": (0, 30), "PhysHlth": (0, 30),
+    "Age": (1, 13), "Education": (1, 6), "Income": (1, 8),
+}  # fmt: skip
 CDC_ROWS, CDC_POSITIVES = 253_680, 35_346
 
 
@@ -102,7 +106,8 @@ def read_cdc():
     """Answers of all 253,680 people as uint8, the target in the first column.
 
     The archive is used where it is there, else the table of the UCI repository, which has an ID
-    column more and no known checksum: columns are chosen by name, and rows and positives counted.
+    column more and no known checksum: columns are chosen by name, rows and positives counted, and
+    answers compared with their ranges.
     """
     path = store.fetch_first(
         "diabetes_binary_health_indicators_BRFSS2015.csv.zip", "cdc_diabetes_uci_891.csv"
@@ -117,12 +122,23 @@ def read_cdc():
 
 def _cdc_answers(path):
     columns = [CDC_TARGET, *CDC_COLUMNS]
+    low, high = np.array([CDC_RANGES.get(column, (0, 1)) for column in columns]).T
+    parts = []
     # in blocks: all at once as floats would take many times the memory of the bytes
     with (
         _open_table(path) as file,
         pd.read_csv(file, usecols=columns, dtype=np.float32, chunksize=5_000) as blocks,
     ):
-        answers = np.concatenate([block[columns].to_numpy(np.uint8) for block in blocks])
+        for block in blocks:
+            values = block[columns].to_numpy()
+            strange = ~(
+                (values >= low) & (values <= high) & (values == np.rint(values))
+            )  # so is NaN
+            if strange.any():
+                row, column = np.argwhere(strange)[0]
+                raise ValueError(f"{columns[column]} is {values[row, column]} in a row")
+            parts.append(values.astype(np.uint8))
+    answers = np.concatenate(parts)
     found = len(answers), int(answers[:, 0].sum())
     if found != (CDC_ROWS, CDC_POSITIVES):
         raise ValueError(

@@ -38,8 +38,8 @@ STL_CLASSES = (
 )  # fmt: skip
 VEHICLES = ("airplane", "automobile", "car", "ship", "truck")
 
-CDC_RANGES = {"BMI": (12, 98), "GenHlth": (1, 5), "MentHlth": (0, 30), "PhysHlth": (0, 30)}
-CDC_LEVELS = {"Age": 13, "Education": 6}
+CDC_SCALED = ("BMI", "GenHlth", "MentHlth", "PhysHlth")
+CDC_LEVELS = {column: readers.CDC_RANGES[column][1] for column in ("Age", "Education")}
 CDC_PLAIN = tuple(column for column in readers.CDC_COLUMNS if column not in CDC_LEVELS)
 CDC_ONE_HOT = tuple((column, k) for column, n in CDC_LEVELS.items() for k in range(1, n + 1))
 CDC_NAMES = CDC_PLAIN + tuple(f"{column}_{level}" for column, level in CDC_ONE_HOT)
@@ -213,7 +213,7 @@ def _encode_answers(answers):
     """Four columns scaled to [0, 1], age and education one-hot, the rest as it is."""
     X = np.empty((len(answers), len(CDC_NAMES)), dtype=np.float32)
     for k, column in enumerate(CDC_PLAIN):
-        low, high = CDC_RANGES.get(column, (0, 1))
+        low, high = readers.CDC_RANGES[column] if column in CDC_SCALED else (0, 1)
         X[:, k] = (_answer(answers, column) - low) / (high - low)
     for k, (column, level) in enumerate(CDC_ONE_HOT, start=len(CDC_PLAIN)):
         X[:, k] = _answer(answers, column) == level

@@ -9,6 +9,7 @@ the same time; an interrupted download goes on where it stopped.
 import contextlib
 import csv
 import os
+import stat
 import time
 import uuid
 import warnings
@@ -22,6 +23,8 @@ from tqdm.auto import tqdm
 
 TIMEOUT = 30  # seconds without a byte after which a download counts as interrupted
 ABANDONED = 2 * TIMEOUT  # seconds without a write after which nobody can be at a partial file
+SPARE = 1 << 20  # bytes more than declared that a download may bring: sizes are rounded
+SLOWEST = 50_000  # bytes a second; who sends fewer of the whole is given up
 
 
 class ChecksumError(ValueError):
@@ -102,8 +105,8 @@ def set_aside(path, trouble, name=None):
         pass  # another process was faster
     except OSError as reason:
         raise ChecksumError(
-            f"{path} {trouble} and could not be set aside: {reason}; replace it, or set "
-            "PU_DATA_DIR to another folder"
+            f"{path} {trouble} and could not be set aside: {reason}; replace it, or use "
+            "another folder (of data files: set PU_DATA_DIR)"
         ) from reason
     return f"{path} {trouble} and was set aside as {bad.name}"
 
@@ -141,7 +144,7 @@ def _resume(url, temporary, _cache, path):
     """Pooch downloader that continues the partial file an interrupted download left."""
     part = _claim_partial(path)
     try:
-        _append(url, part)
+        _append(url, part, FILES[path.name].megabytes * 1e6 + SPARE)
     except BaseException:  # Ctrl-C too
         if part.exists():
             os.utime(part, (0, 0))  # the next one need not wait to claim it
@@ -158,25 +161,39 @@ def _claim_partial(path):
     mine = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     for left in path.parent.glob(f"{path.name}.*.part"):
         with contextlib.suppress(OSError):  # another process was faster
-            if time.time() - left.stat().st_mtime > ABANDONED:
+            found = left.lstat()  # a link, planted or not, is not followed
+            ours = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+            if ours and time.time() - found.st_mtime > ABANDONED:
                 left.rename(mine)
                 os.utime(mine)
                 break
     return mine
 
 
-def _append(url, part):
-    """Ask for what is missing of a partial file; a server may send the whole again."""
+def _append(url, part, most):
+    """Ask for what is missing of a partial file; a server may send the whole again.
+
+    No more than ``most`` bytes are taken, and no more time than a slow connection needs for them.
+    """
     have = part.stat().st_size if part.exists() else 0
+    deadline = time.monotonic() + ABANDONED + most / SLOWEST
     headers = {"Range": f"bytes={have}-", "Accept-Encoding": "identity"}
     with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
         if response.status_code == requests.codes.requested_range_not_satisfiable:
             return  # nothing is missing
         response.raise_for_status()
         resumed = response.status_code == requests.codes.partial_content
+        if resumed and not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            part.unlink(missing_ok=True)  # the next attempt begins anew
+            raise requests.RequestException("another part came than was asked for")
         total = int(response.headers.get("Content-Length", 0)) + have * resumed
         bar = tqdm(total=total, initial=have * resumed, desc=url.rsplit("/", 1)[-1], unit="B",
                    unit_scale=True, disable=None)  # fmt: skip
         with bar, part.open("ab" if resumed else "wb") as file:
             for block in response.iter_content(1 << 16):
                 bar.update(file.write(block))
+                if file.tell() > most:
+                    part.unlink()
+                    raise requests.RequestException(f"it is larger than {most / 1e6:.1f} MB")
+                if time.monotonic() > deadline:
+                    raise requests.RequestException("it comes too slowly; the rest can wait")

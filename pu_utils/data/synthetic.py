@@ -13,7 +13,7 @@ Sigma of 3    diag(1, 2, 1, 2, ...)       X drawn with the identity, Y with diag
 """
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from pu_utils.data.labelling import check_label_frequency, label_by_propensity, logistic_propensity
 from pu_utils.data.record import (
@@ -76,7 +76,8 @@ def class_posterior(X, variances=IDENTITY):
     [0.5]
     """
     # y(x) = sigmoid(mu' Sigma^-1 x - mu' Sigma^-1 mu / 2)
-    return same_everywhere(expit(_linear(X, MU / variances) - np.sum(MU**2 / variances) / 2))
+    logits = _linear(X, MU / variances) - np.sum(MU**2 / variances) / 2
+    return same_everywhere(scipy.special.expit(logits))
 
 
 def _variances(name, design):

@@ -90,7 +90,7 @@ class Lbe(NetworkClassifier):
     random_state : int, RandomState or None
         Source of the order of the rows.
     device : str
-        "auto" or a device of torch.
+        A device of torch; its steps are too small for a GPU to be of use.
     verbose : bool
         Whether to show progress.
 
@@ -112,6 +112,7 @@ class Lbe(NetworkClassifier):
     patience: int = 5
     learning_rate: float = 1e-3
     batch_size: int = 64
+    device: str = "cpu"
 
     _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
         "released": ["boolean"],

@@ -26,8 +26,14 @@ UNIT_SCALE = (0.1, 10.0)  # ours: of the largest root mean square of a column
 PART = 1024  # rows; likewise where activations are kept for the gradient, a quarter faster
 
 
-class TrainingDiverged(ArithmeticError):
-    """A loss became infinite or NaN."""
+class TrainingDiverged(ValueError):
+    """A loss became infinite or NaN: features or learning rates are of the wrong size."""
+
+
+class Unallocated(torch.Generator):
+    """Generator for networks that are to be loaded: they have shapes, and take no memory."""
+
+    device = torch.device("meta")
 
 
 # Layers
@@ -132,7 +138,9 @@ def shuffled(n_rows, batch_size, generator):
 
 
 def in_parts(network, x):
-    """``network(x)``, computed on a part of the rows at a time."""
+    """``network(x)``, on a processor computed on a part of the rows at a time."""
+    if x.device.type != "cpu":
+        return network(x)
     return torch.cat([network(part) for part in x.split(PART)])
 
 
@@ -305,9 +313,9 @@ class NetworkClassifier(PUClassifier):
         return predict_in_batches(network, X, self._device)
 
     def _restored_network(self, name, state):
-        network = self._new_network(name, torch.Generator(self._device))
-        network.load_state_dict({k: torch.as_tensor(v) for k, v in state.items()})
-        return network.eval()
+        network = self._new_network(name, Unallocated())
+        network.load_state_dict({k: torch.as_tensor(v) for k, v in state.items()}, assign=True)
+        return network.to(self._device).float().eval()
 
 
 @estimator

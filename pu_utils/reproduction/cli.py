@@ -1,5 +1,6 @@
 """The commands ``python -m pu_utils run|status|collect|estimates|verify|costs``."""
 
+import math
 import sys
 
 from pu_utils.data import DATASETS, DESIGNS
@@ -30,6 +31,7 @@ OPTIONS = {
     "--recorded": {"metavar": "RESULTS", "help": "leave out what these CSV files hold"},
     "--workers": {"type": int, "help": "processes; one per processor"},
     "--scheduler": {"metavar": "ADDRESS", "help": "address of Dask's, instead of processes"},
+    "--time-limit": {"type": float, "default": math.inf, "help": "seconds of each experiment"},
     "--retry-failed": {"action": "store_true", "help": "compute failed experiments again"},
     "--experiments": {"type": int, "default": 2, "help": "how many (2)"},
     "--seed": {"type": int, "help": "seed of the random choice"},
@@ -48,7 +50,7 @@ def add_parsers(commands):
         for option in options:
             parser.add_argument(option, **OPTIONS[option])
 
-    which = ("--workers", "--scheduler", "--retry-failed")
+    which = ("--workers", "--scheduler", "--retry-failed", "--time-limit")
     add(run_grid, "run", "compute what of a grid is not done", *GRID, "--recorded", *which)
     add(show_status, "status", "what of a grid is done", *GRID, "--recorded")
     add(collect_experiments, "collect", "put results into CSV files", "--output", "--results")
@@ -76,9 +78,10 @@ def _not_recorded(arguments):
 
 def run_grid(arguments):
     """Compute what is missing; list what failed."""
-    options = (arguments.workers, arguments.scheduler, arguments.retry_failed)
+    given = vars(arguments)
+    options = {name: given[name] for name in ("workers", "scheduler", "retry_failed", "time_limit")}
     try:
-        failed = run(_not_recorded(arguments), arguments.output, *options)
+        failed = run(_not_recorded(arguments), arguments.output, **options)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
         return INTERRUPTED

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from pu_utils import metrics
 from pu_utils.data import load
 from pu_utils.data.record import check_choice
 from pu_utils.reproduction.families import FAMILIES
@@ -94,8 +95,6 @@ def measure(decision, test):
     On unlabelled rows the naive rule *is* the x-only rule: of the latter only the accuracy on all
     rows says something new.
     """
-    from pu_utils import metrics  # it loads scipy.stats, for which `status` would have to wait
-
     predicted = decision.predict(test.s).astype(int)
     values = {"accuracy": metrics.accuracy(test.y, predicted)}
     if decision.rule != "x_only":

@@ -68,13 +68,13 @@ class Experiment:
         """The six fields, as they begin a row of the recorded results."""
         return tuple(getattr(self, name) for name in KEY)
 
-    @cached_property
+    @property
     def settings(self):
         """All that the result depends on, but for the machine, in JSON's types."""
         return {
             "science_version": FAMILIES[self.family].version,
             "threads": THREADS,
-            **dict(zip(KEY, self.key, strict=True)),
+            **{key: getattr(self, key) for key in KEY},
             "parameters": _parameters(self.family, self.dataset, self.schedule),
         }
 
@@ -95,14 +95,15 @@ FIGURE_2 = Experiment("cifar_va", "released", 0.9, "vae_pu", "fast", seed=0)  # 
 
 @lru_cache  # of tens of thousands of experiments few differ in these
 def _parameters(family, dataset, schedule):
-    return FAMILIES[family].parameters(dataset, schedule)
+    # to JSON's types, tuples to lists, so that they are equal to what is read
+    return json.loads(json.dumps(FAMILIES[family].parameters(dataset, schedule)))
 
 
 def experiment_of(record):
     """The experiment that a record's fields name, or None where there is no such one (any more)."""
     try:
         return Experiment(**{key: record[key] for key in KEY})
-    except (TypeError, KeyError, ValueError):
+    except (TypeError, KeyError, ValueError, OverflowError):
         return None
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from pu_utils.reproduction.compute import compute, compute_estimates
 from pu_utils.reproduction.experiment import KEY, experiment_of
 from pu_utils.reproduction.families import EXACT, FAMILIES
-from pu_utils.reproduction.output import Locks, split_recorded, write_result, write_text
+from pu_utils.reproduction.output import Locks, collecting, recorded, write_result, write_text
 
 METRIC_COLUMNS = [*KEY, "decision", "rule", "metric", "value"]
 PROVENANCE = ["settings_hash", "data_fingerprint", "device", "processor", "versions", "commit"]
@@ -43,14 +43,20 @@ def collect(output, results):
         Files of experiments, and experiments in the CSV files, left out because their settings
         have changed.
     """
-    found, stale = split_recorded(output)
-    old = read_experiments(results)
-    current = current_experiments(old)
-    kept = old[[one is not None and one not in found for one in current]]
-    cells = _joined(kept, [_experiment_row(*item) for item in found.items()], EXPERIMENT_COLUMNS)
-    metrics = read_metrics(results).merge(kept[KEY], on=KEY) if len(kept) else kept
-    rows = [row for item in found.items() for row in _metric_rows(*item)]
-    _write(Path(results), cells, _joined(metrics, rows, METRIC_COLUMNS))
+    found, rows, stale = {}, [], []
+    for path, experiment, result in recorded(output):
+        if experiment is None:
+            stale.append(path)
+        else:
+            found[experiment] = _experiment_row(experiment, result)
+            rows += _metric_rows(experiment, result)
+    with collecting(results):
+        old = read_experiments(results)
+        current = current_experiments(old)
+        kept = old[[one is not None and one not in found for one in current]]
+        cells = _joined(kept, found.values(), EXPERIMENT_COLUMNS)
+        metrics = read_metrics(results).merge(kept[KEY], on=KEY) if len(kept) else kept
+        _write(Path(results), cells, _joined(metrics, rows, METRIC_COLUMNS))
     left_out = old.loc[[one is None for one in current], KEY].astype(str)
     return len(cells), stale + [" ".join(row) for row in left_out.to_numpy()]
 
@@ -106,7 +112,10 @@ def _metric_rows(experiment, result):
 
 def _experiment_row(experiment, result):
     seconds = result["seconds"]
-    facts = result | {"versions": json.dumps(result["versions"])}
+    facts = result | {
+        "settings_hash": experiment.settings_hash,
+        "versions": json.dumps(result["versions"]),
+    }
     times = seconds["total"], seconds["processor"], json.dumps(seconds)
     return (*experiment.key, *(facts[name] for name in PROVENANCE), *times)
 

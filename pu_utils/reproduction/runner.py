@@ -1,9 +1,13 @@
 """Running experiments: in processes of this machine, or on a Dask cluster."""
 
 import contextlib
+import ctypes
+import json
+import math
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -14,14 +18,16 @@ from multiprocessing import connection
 from tqdm import tqdm
 
 from pu_utils.reproduction.compute import compute
-from pu_utils.reproduction.output import Locks, state, write_result
+from pu_utils.reproduction.output import Locks, is_result, state, write_result
 
 POLL_SECONDS = 0.5  # between looks at experiments that another run has locked
 CONNECT_SECONDS = 10  # how long a scheduler may take to answer
+JOIN_SECONDS = 10  # how long a killed process may take to go
 START_METHOD = "spawn"  # torch that has computed and fork do not go together
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
-def run(experiments, output, workers=None, scheduler=None, retry_failed=False):
+def run(experiments, output, workers=None, scheduler=None, retry_failed=False, time_limit=math.inf):
     """Compute the experiments that are not done, and record each in a file of its own.
 
     It may be stopped at any moment and run again; several may run on the same directory. It ends
@@ -39,6 +45,8 @@ def run(experiments, output, workers=None, scheduler=None, retry_failed=False):
         Address of a Dask scheduler to compute on instead, such as "tcp://host:8786".
     retry_failed : bool
         Whether experiments that failed are computed again.
+    time_limit : float
+        Seconds after which an experiment is stopped and has failed; in processes of this machine.
 
     Returns
     -------
@@ -46,11 +54,14 @@ def run(experiments, output, workers=None, scheduler=None, retry_failed=False):
         Those that failed.
     """
     settled = ("done",) if retry_failed else ("done", "failed")
-    todo = deque(one for one in dict.fromkeys(experiments) if state(output, one) not in settled)
+    experiments = list(dict.fromkeys(experiments))
+    todo = deque(one for one in experiments if state(output, one) not in settled)
+    if scheduler and time_limit < math.inf:
+        raise ValueError("a time limit needs processes of this machine, not --scheduler")
     if todo:
         with (
             Locks(output) as locks,
-            Cluster(scheduler) if scheduler else Processes(workers) as pool,
+            Cluster(scheduler) if scheduler else Processes(workers, time_limit) as pool,
             tqdm(total=len(todo), unit="experiment", smoothing=0) as progress,
         ):
             while todo or pool.running:
@@ -89,7 +100,10 @@ def processors():
 def attempt(experiment):
     """The result of an experiment, or its settings and the traceback of what went wrong."""
     try:
-        return compute(experiment)
+        result = json.loads(json.dumps(compute(experiment), allow_nan=False))
+        if not is_result(result):
+            raise ValueError(f"a part is missing, or a metric is not a share in [0, 1]: {result}")
+        return result
     except Exception:
         return failure(experiment, traceback.format_exc())
 
@@ -107,10 +121,13 @@ class Processes:
     but that one is lost, and all can be stopped on their way.
     """
 
-    def __init__(self, workers=None):
+    def __init__(self, workers=None, time_limit=math.inf):
         self.n_workers = processors() if workers is None else workers
         if self.n_workers < 1:
             raise ValueError(f"workers is {workers}; give at least 1")
+        if not time_limit > 0:
+            raise ValueError(f"time_limit is {time_limit}; give a positive number of seconds")
+        self.time_limit, self.deadlines = time_limit, {}  # the latter by pipes too
         self.processes, self.idle = {}, []  # processes by the pipes to them; pipes to idle ones
         self.running = {}  # experiments by the pipes through which their results come
 
@@ -119,8 +136,9 @@ class Processes:
 
     def __exit__(self, *_):
         for process in self.processes.values():
-            process.kill()
-            process.join()
+            process.kill()  # all, before a second Ctrl-C can end the waiting
+        for process in self.processes.values():
+            process.join(JOIN_SECONDS)
 
     def capacity(self):
         """Experiments in work at a time."""
@@ -129,21 +147,28 @@ class Processes:
     def submit(self, experiment):
         """Hand an experiment to a process that is idle, or to a new one."""
         pipe = self.idle.pop() if self.idle else self._start()
-        pipe.send(experiment)
+        with contextlib.suppress(BrokenPipeError):  # of a process that was killed: see finished
+            pipe.send(experiment)
         self.running[pipe] = experiment
+        self.deadlines[pipe] = time.monotonic() + self.time_limit
 
     def finished(self):
         """Experiments that have come to an end, and their results; it waits a moment for one."""
-        for pipe in connection.wait(list(self.running), POLL_SECONDS):
+        ready = connection.wait(list(self.running), POLL_SECONDS)
+        now = time.monotonic()
+        for pipe in [one for one in self.running if one in ready or self.deadlines[one] < now]:
             experiment = self.running.pop(pipe)
             try:
+                if pipe not in ready:
+                    raise EOFError(f"stopped at the time limit of {self.time_limit} s")
                 result = pipe.recv()
                 self.idle.append(pipe)
-            except (EOFError, OSError):
+            except (EOFError, OSError) as reason:
                 process = self.processes.pop(pipe)
-                process.join()
+                process.kill()
+                process.join(JOIN_SECONDS)
                 ended = f"the process ended with exit code {process.exitcode} (minus: signal)"
-                result = failure(experiment, ended)
+                result = failure(experiment, f"{reason}\n{ended}".strip())
             yield experiment, result
 
     def _start(self):
@@ -158,6 +183,8 @@ class Processes:
 def _work(pipe):
     """Compute what comes through the pipe, until its other end closes or the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    if sys.platform == "linux":  # elsewhere the thread must do, which long C code can keep waiting
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:

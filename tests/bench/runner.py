@@ -1,12 +1,12 @@
 """What the runner costs: ``python tests/bench/runner.py``.
 
 The time that an experiment takes beyond its own computation, as a share of one of 30 s; and how
-long the commands take on 10,200 experiments, Python's start included. A limit that is not kept
-makes the exit code 1.
+long the commands take on 50,100 experiments, in seconds of the processor, Python's start included,
+and how much memory. A limit that is not kept makes the exit code 1.
 """
 
 import json
-import subprocess
+import os
 import sys
 import tempfile
 import time
@@ -16,8 +16,8 @@ from pu_utils.reproduction import compute, grid, run
 from pu_utils.reproduction.output import read_result, result_path
 
 EXPERIMENT_SECONDS, OVERHEAD_SHARE = 30, 0.02
-COMMAND_SECONDS = {"status": 3, "collect": None, "tables": 3}
-MANY_SEEDS = range(34)
+COMMAND_LIMITS = {"status": (3, 200), "collect": None, "tables": None}  # seconds, megabytes
+MANY_SEEDS = range(167)
 
 
 def overhead(output):
@@ -49,8 +49,8 @@ def record_many(output):
     return len(experiments)
 
 
-def command_seconds(folder):
-    """Seconds of each command on the recorded experiments."""
+def command_costs(folder):
+    """Seconds of the processor and megabytes of each command on the recorded experiments."""
     seeds = ["--seeds", *map(str, MANY_SEEDS)]
     output, results = ["--output", folder / "runs"], ["--results", folder / "results"]
     commands = {
@@ -58,13 +58,13 @@ def command_seconds(folder):
         "collect": [*output, *results],
         "tables": [*results, "--to", folder / "tables"],
     }
-    seconds = {}
+    costs = {}
     for name, arguments in commands.items():
-        start = time.perf_counter()
         words = [sys.executable, "-m", "pu_utils", name, *map(str, arguments)]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-        seconds[name] = time.perf_counter() - start
-    return seconds
+        _, status, used = os.wait4(os.posix_spawn(sys.executable, words, os.environ), 0)
+        assert status == 0, f"{name} failed"
+        costs[name] = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    return costs
 
 
 def main():
@@ -77,12 +77,13 @@ def main():
         print(f"start, once per run: {start:.1f} s")
         kept = beyond < limit
         n_experiments = record_many(Path(folder) / "runs")
-        for name, seconds in command_seconds(Path(folder)).items():
-            limit = COMMAND_SECONDS[name]
+        for name, (seconds, megabytes) in command_costs(Path(folder)).items():
+            limit = COMMAND_LIMITS[name]
             print(
-                f"{name} on {n_experiments} experiments: {seconds:.2f} s (limit {limit or 'none'})"
+                f"{name} on {n_experiments} experiments: {seconds:.2f} s, {megabytes:.0f} MB "
+                f"(limit {limit or 'none'})"
             )
-            kept &= limit is None or seconds < limit
+            kept &= limit is None or (seconds < limit[0] and megabytes < limit[1])
     return 0 if kept else 1
 
 

@@ -1,5 +1,6 @@
 """The one interface: every estimator, asked with S and without, cloned, stored, run twice."""
 
+import json
 from dataclasses import replace
 from inspect import signature
 
@@ -8,6 +9,8 @@ import pandas as pd
 import pytest
 import sklearn
 import torch
+from safetensors import safe_open
+from safetensors.numpy import save_file
 from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import NotFittedError
@@ -230,6 +233,104 @@ def test_load_refuses_another_class(base, tmp_path):
     base.save(tmp_path / "model")
     with pytest.raises(ValueError, match="holds a VaePu, not a Lbe"):
         Lbe.load(tmp_path / "model")
+
+
+@pytest.fixture(scope="module")
+def stored(base, tmp_path_factory):
+    """What a file of an estimator holds: its arrays, and its JSON."""
+    path = tmp_path_factory.mktemp("stored") / "model"
+    base.save(path)
+    with safe_open(path, framework="numpy") as file:
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return arrays, file.metadata()
+
+
+def renamed(facts):
+    facts["fitted"]["predict"] = facts["fitted"].pop("classes_")
+
+
+def widened(facts):
+    schedule = facts["parameters"]["schedule"]["Schedule"]
+    schedule["target_hidden"] = [10**6, 10**6]  # 4 TB of weights
+    facts["fitted"]["schedule_"]["Schedule"]["target_hidden"] = [10**6, 10**6]
+
+
+TAMPERED = {
+    "another method": renamed,
+    "dunder": lambda facts: facts["fitted"].update(__class__=1),
+    "a private name": lambda facts: facts["fitted"].update(_rows=1),
+    "no classes": lambda facts: facts["fitted"].pop("classes_"),
+    "sizes beyond memory": widened,
+    "unknown class": lambda facts: facts.update({"class": "os"}),
+    "unknown parameter": lambda facts: facts["parameters"].update(shell="ls"),
+    "unknown array": lambda facts: facts["fitted"].update(x_={"array": "999"}),
+    "wide words": lambda facts: facts["fitted"].update(
+        x_={"strings": ["a"], "dtype": "<U999999999"}
+    ),
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED)
+def test_tampered_files_are_refused(change, stored, tmp_path):
+    """One error says what is wrong, before memory is taken and before anything is set."""
+    arrays, metadata = stored
+    facts = json.loads(metadata["estimator"])
+    change(facts)
+    save_file(arrays, tmp_path / "model", metadata=metadata | {"estimator": json.dumps(facts)})
+    with pytest.raises(ValueError, match="holds no estimator that can be read: "):
+        PUClassifier.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("metadata", [None, {"estimator": "{}"}, {"format": "99"}])
+def test_other_formats_are_refused(metadata, stored, tmp_path):
+    """A file of another version, or of another program, says so."""
+    save_file(stored[0], tmp_path / "model", metadata=metadata)
+    with pytest.raises(ValueError, match=r"its format is .*, not '1'.*save it anew"):
+        PUClassifier.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("text", ["[" * 10**5, "{", "7", "null"])
+def test_files_without_an_estimator_are_refused(text, stored, tmp_path):
+    """Broken JSON, JSON too deep, JSON of something else."""
+    save_file(stored[0], tmp_path / "model", metadata=stored[1] | {"estimator": text})
+    with pytest.raises(ValueError, match=r"path .* holds"):
+        PUClassifier.load(tmp_path / "model")
+
+
+def test_damaged_files_are_refused(stored, tmp_path):
+    """Cut short, no file of tensors at all, or with weights that are no numbers."""
+    arrays = {
+        name: np.full_like(array, np.nan)
+        for name, array in stored[0].items()
+        if array.dtype.kind == "f"
+    }
+    save_file(stored[0] | arrays, tmp_path / "nan", metadata=stored[1])
+    whole = (tmp_path / "nan").read_bytes()
+    (tmp_path / "short").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "text").write_bytes(b"no tensors")
+    for name in ("nan", "short", "text"):
+        with pytest.raises(ValueError, match="holds no estimator that can be read"):
+            PUClassifier.load(tmp_path / name)
+    with pytest.raises(OSError):
+        PUClassifier.load(tmp_path / "nowhere")
+
+
+def test_a_model_can_be_loaded_to_another_device(base, blobs, tmp_path):
+    """One of a machine with a GPU can be read on another; its base goes with it."""
+    fitted = VaePuBayes(base=base).fit(blobs[0], blobs[2])
+    fitted.device = fitted.base_.device = "cuda"
+    fitted.save(tmp_path / "model")
+    loaded = VaePuBayes.load(tmp_path / "model", device="cpu")
+    assert loaded.device == loaded.base_.device == "cpu"
+    assert loaded.predict_proba(blobs[0]).shape == (len(blobs[0]), 2)
+
+
+def test_numpy_scalars_can_be_stored(blobs, tmp_path):
+    """As parameters, where they come of a search, they are the numbers they stand for."""
+    X, _, s = blobs
+    options = {"max_rounds": np.int64(1), "max_epochs": np.int64(1), "odds": np.float32(0.5)}
+    Lbe(**options).fit(X, s).save(tmp_path / "model")
+    assert {name: Lbe.load(tmp_path / "model").get_params()[name] for name in options} == options
 
 
 @pytest.mark.parametrize(

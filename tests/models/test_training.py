@@ -8,6 +8,7 @@ import torch
 
 from pu_utils.models.base import hold_out
 from pu_utils.models.networks import (
+    PART,
     Classifier,
     Dense,
     History,
@@ -157,6 +158,11 @@ def test_parts_are_the_whole():
     network = Classifier((3, 4, 1), torch.Generator().manual_seed(0))
     x = torch.randn(2500, 3, generator=torch.Generator().manual_seed(1))
     torch.testing.assert_close(in_parts(network, x), network(x))
+    sizes = []
+    for device, expected in (("cpu", [PART, 2000 - PART]), ("meta", [2000])):
+        in_parts(lambda part: sizes.append(len(part)) or part, torch.zeros(2000, 1, device=device))
+        assert sizes == expected, "a GPU is not fed in parts: it would wait for each"
+        sizes.clear()
 
 
 def test_descend_leaves_other_networks_alone():

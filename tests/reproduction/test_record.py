@@ -1,6 +1,7 @@
 """Collected results, and their verification."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,8 +27,8 @@ from pu_utils.reproduction.experiment import FIGURE_2, KEY
 from pu_utils.reproduction.output import (
     Locks,
     read_result,
+    recorded,
     result_path,
-    split_recorded,
     write_result,
     write_text,
 )
@@ -93,6 +94,15 @@ def test_collect_keeps_experiments_of_other_directories(folders, tmp_path):
     apart = {path.name: path.read_bytes() for path in folders[1].iterdir()}
     assert collect(folders[0], tmp_path / "together") == (30, [])
     assert {p.name: p.read_bytes() for p in (tmp_path / "together").iterdir()} == apart
+
+
+def test_collects_in_two_threads(folders, tmp_path):
+    """Nor of two threads of one process, which the kernel's locks do not tell apart."""
+    write_cheap(tmp_path / "more", grid("smoke", seeds=range(10, 30)))
+    with ThreadPoolExecutor() as pool:
+        for _ in pool.map(collect, (folders[0], tmp_path / "more"), (folders[1], folders[1])):
+            pass
+    assert len(read_metrics(folders[1])) == len(grid("smoke")) * 11
 
 
 def test_collect_leaves_stale_results_out(folders, monkeypatch):
@@ -258,7 +268,7 @@ def test_recorded_experiments_are_left_out(folders, tmp_path, monkeypatch, capsy
     """Another machine goes on from the collected files: what they hold is not computed again."""
     collect(*folders)
     asked = []
-    monkeypatch.setattr(cli, "run", lambda chosen, *_: asked.extend(chosen) or [])
+    monkeypatch.setattr(cli, "run", lambda chosen, *_, **__: asked.extend(chosen) or [])
     options = ["smoke", "--output", str(tmp_path / "elsewhere"), "--seeds", "0", "1", "2"]
     options += ["--recorded", str(folders[1])]
     assert main(["run", *options]) == 0
@@ -293,8 +303,8 @@ def test_estimates_are_no_results(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "compute_estimates", lambda one, _: (cheap_science(one), rows))
     record.record_estimates(one, tmp_path, tmp_path)
     assert len(read_estimates(one, tmp_path)) == 2
-    current, stale = split_recorded(tmp_path)
-    assert list(current) == [one] and "metrics" in current[one] and not stale
+    ((_, found, result),) = recorded(tmp_path)
+    assert found == one and "metrics" in result
     assert collect(tmp_path, tmp_path / "results") == (1, [])
     assert main(["estimates", "smoke", "--families", "lbe"]) == 1
 

@@ -1,5 +1,6 @@
 """Running experiments: whatever happens, the collected results are those of an undisturbed run."""
 
+import json
 import multiprocessing
 import os
 import random
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import dask
@@ -17,7 +18,7 @@ import pytest
 from distributed import LocalCluster
 
 from pu_utils.__main__ import main
-from pu_utils.reproduction import collect, grid, run, runner
+from pu_utils.reproduction import collect, grid, read_experiments, read_metrics, run, runner
 from pu_utils.reproduction.output import (
     Locks,
     failure_path,
@@ -27,10 +28,11 @@ from pu_utils.reproduction.output import (
     survey,
     write_result,
 )
-from tests.reproduction.conftest import results, wait_until
+from tests.reproduction.conftest import cheap_science, results, wait_until
 
 SMOKE = ("run", "smoke")
 N_EXPERIMENTS = len(grid("smoke"))
+ROUNDS = int(os.environ.get("ROUNDS", 1))  # `make fuzz` has ten
 LONG = (*SMOKE, "--seeds", *range(200))  # not done before a busy machine gets round to stopping it
 
 
@@ -50,11 +52,12 @@ def undisturbed(warm, tmp_path_factory):
     return collected(output)
 
 
-def test_killed_ten_times(warm, undisturbed, tmp_path):
-    """kill -9 of the run and its workers at ten random moments, then a run to the end."""
-    rng = random.Random(0)
+@pytest.mark.parametrize("seed", range(ROUNDS))
+def test_killed_four_times(seed, warm, undisturbed, tmp_path):
+    """kill -9 of the run and its workers at four random moments, then a run to the end."""
+    rng = random.Random(seed)
     remaining = []
-    for _ in range(10):
+    for _ in range(4):
         remaining.append(N_EXPERIMENTS - len(results(tmp_path)))
         pid = warm.start(*SMOKE, "--output", tmp_path, "--workers", 2)
         time.sleep(rng.uniform(0, 0.4))
@@ -65,11 +68,26 @@ def test_killed_ten_times(warm, undisturbed, tmp_path):
     assert not list(tmp_path.rglob("*.tmp"))
 
 
-def test_two_runs_at_once(warm, undisturbed, tmp_path):
-    """Two commands on one directory share the experiments; both end when all are done."""
-    pids = [warm.start(*SMOKE, "--output", tmp_path, "--workers", 1) for _ in range(2)]
-    assert [warm.wait(pid) for pid in pids] == [0, 0]
+def test_four_runs_at_once(warm, undisturbed, tmp_path):
+    """Four commands on one directory share the experiments; all end when all are done."""
+    pids = [warm.start(*SMOKE, "--output", tmp_path, "--workers", 1) for _ in range(4)]
+    assert [warm.wait(pid) for pid in pids] == [0, 0, 0, 0]
     assert collected(tmp_path) == undisturbed
+
+
+@pytest.mark.parametrize("pair", range(2 * ROUNDS))
+def test_two_collects_at_once(pair, warm, tmp_path):
+    """Of two commands that collect into one folder neither loses what the other wrote."""
+    parts = [grid("smoke", seeds=range(start, start + 20)) for start in (10, 30)]
+    for name, part in zip("ab", parts, strict=True):
+        for one in part:
+            write_result(tmp_path / name, one, cheap_science(one))
+    command = ("collect", "--results", tmp_path / "results", "--output")
+    pids = [warm.start(*command, tmp_path / name) for name in "ab"]
+    assert [warm.wait(pid) for pid in pids] == [0, 0]
+    for rows in (read_experiments(tmp_path / "results"), read_metrics(tmp_path / "results")):
+        assert len(rows) == sum(map(len, parts))
+    assert not list((tmp_path / "results").glob("*.tmp"))
 
 
 def test_a_run_takes_over_from_one_that_was_killed(warm, undisturbed, tmp_path):
@@ -113,6 +131,104 @@ def test_processes_do_not_outlive_the_run(tmp_path):
     process.kill()
     process.wait()
     wait_until(lambda: not group_exists(process.pid))
+
+
+STUCK = """
+import ctypes, os, signal, sys
+from pu_utils.reproduction import grid, runner
+def stuck(experiment):
+    open(os.path.join(sys.argv[1], f"{os.getpid()}.stuck"), "w").close()
+    if sys.argv[2] == "stopped":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    ctypes.PyDLL(None).sleep(600)  # in C code, where no other thread of Python's runs
+runner.compute, runner.START_METHOD = stuck, "fork"
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runner.run(grid("smoke"), sys.argv[1], workers=2)
+"""
+
+
+@pytest.mark.parametrize("how", ["stopped", "in C code"])
+@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGINT] * 2, [signal.SIGKILL]])
+def test_processes_that_are_stuck_end_with_the_run(signals, how, tmp_path):
+    """Stopped, or in C code that gives no thread a turn: Ctrl-C, twice too, and kill -9 end all."""
+    command = [sys.executable, "-c", STUCK, str(tmp_path), how]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    wait_until(lambda: len(list(tmp_path.glob("*.stuck"))) == 2)
+    try:
+        for number in signals:
+            os.kill(process.pid, number)
+            time.sleep(0.05)
+        process.wait(timeout=15)
+        wait_until(lambda: not group_exists(process.pid), seconds=15)
+    finally:
+        if group_exists(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_time_limit(cheap, tmp_path, monkeypatch):
+    """An experiment that takes too long has failed, and the others are computed."""
+
+    def slow(experiment):
+        if experiment.seed == 5:
+            time.sleep(600)
+        return cheap_science(experiment)
+
+    monkeypatch.setattr(runner, "compute", slow)
+    experiments = grid("smoke", seeds=(5, 6), families=["lbe"], datasets=["synth_1"])
+    assert run(experiments, tmp_path, workers=1, time_limit=1) == experiments[:1]
+    assert "time limit of 1 s" in read_result(failure_path(tmp_path, experiments[0]))["traceback"]
+    assert state(tmp_path, experiments[1]) == "done"
+    assert multiprocessing.active_children() == []
+
+
+def test_time_limits_that_cannot_be(tmp_path):
+    """On a cluster, and where no time is left."""
+    with pytest.raises(ValueError, match="processes of this machine"):
+        run(grid("smoke"), tmp_path, scheduler="tcp://127.0.0.1:1", time_limit=1)
+    with pytest.raises(ValueError, match="time_limit is 0"):
+        run(grid("smoke"), tmp_path, time_limit=0)
+
+
+def test_an_idle_process_that_was_killed(cheap):
+    """The next experiment that it is given has failed, and the run goes on."""
+    first, second = grid("smoke", families=["lbe"], datasets=["synth_1"])
+    with runner.Processes(1) as pool:
+        pool.submit(first)
+        wait_until(lambda: list(pool.finished()))
+        (process,) = pool.processes.values()
+        process.kill()
+        process.join()
+        pool.submit(second)
+        ((_, result),) = pool.finished()
+    assert "exit code -9" in result["traceback"]
+
+
+STRANGE = {
+    "nan": lambda result: result["metrics"][0].update(u_accuracy=float("nan")),
+    "a type that JSON lacks": lambda result: result["metrics"][0].update(u_accuracy={1, 2}),
+    "what no pipe takes": lambda result: result.update(device=lambda: None),
+    "no share": lambda result: result["metrics"][0].update(u_accuracy=2),
+    "no metrics": lambda result: result.pop("metrics"),
+}
+
+
+@pytest.mark.parametrize("change", STRANGE.values(), ids=STRANGE)
+def test_a_result_that_cannot_be_recorded_fails_its_own_experiment(
+    change, cheap, tmp_path, monkeypatch
+):
+    """The others are computed, and the reason is in the traceback."""
+
+    def strange(experiment):
+        result = cheap_science(experiment)
+        if experiment.seed == 0:
+            change(result)
+        return result
+
+    monkeypatch.setattr(runner, "compute", strange)
+    experiments = grid("smoke", families=["lbe"], datasets=["synth_1"])
+    assert run(experiments, tmp_path, workers=1) == experiments[:1]
+    assert "Error: " in read_result(failure_path(tmp_path, experiments[0]))["traceback"]
+    assert state(tmp_path, experiments[1]) == "done"
 
 
 def group_exists(pid):
@@ -177,12 +293,28 @@ def test_processes_of_the_command_line(tmp_path):
     assert len(results(tmp_path)) == len(experiments)
 
 
+def test_two_runs_in_threads_of_one_process(cheap, tmp_path):
+    """They take turns, as runs of two processes do, and nothing is computed twice or lost."""
+    experiments = grid("smoke", seeds=range(4))
+    with ThreadPoolExecutor() as pool:
+        futures = [pool.submit(run, experiments, tmp_path, workers=1) for _ in range(2)]
+        before = {path: path.stat().st_mtime_ns for path in results(tmp_path)}
+        assert [future.result() for future in futures] == [[], []]
+    assert all(path.stat().st_mtime_ns == at for path, at in before.items())
+    assert survey(tmp_path, experiments) == (
+        {"done": len(experiments), "stale": 0, "failed": 0, "missing": 0},
+        [],
+    )
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
 def test_only_what_is_missing_is_computed(cheap, tmp_path):
     """Done experiments are left alone, stale ones are computed again."""
     experiments = grid("smoke")
     run(experiments, tmp_path, workers=2)
     stale, done = (result_path(tmp_path, experiment) for experiment in experiments[:2])
-    stale.write_text(stale.read_text().replace(experiments[0].settings_hash, "0" * 16))
+    old = {"settings": experiments[0].settings | {"threads": 0}, "settings_hash": "0" * 16}
+    stale.write_text(json.dumps(read_result(stale) | old))
     before = done.stat().st_mtime_ns
     assert survey(tmp_path, experiments)[0]["stale"] == 1
     assert run(experiments, tmp_path, workers=1) == []

@@ -23,7 +23,7 @@ def start(arguments):
         os.setpgid(0, 0)
         # as in a terminal: a shell that starts the tests in the background has Ctrl-C ignored
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
         os._exit(main(arguments))
     os.setpgid(pid, pid)
     return pid
