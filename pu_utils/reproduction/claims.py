@@ -1,7 +1,9 @@
 """What the paper proves and concludes, put to its own figures and to ours.
 
-A claim is cut into cases, most often one per data set and label frequency. Three answers are
-given to it, and never mixed:
+The claims are rows of ``published/claims.csv``, beside the paper's figures; here are the functions
+that tell whether one holds where comparing methods does not, and the judging. A claim is cut into
+cases, most often one per data set and label frequency. Three answers are given to it, and never
+mixed:
 
 - ``published``: do the paper's own figures bear it out? Only means are printed, so a case holds if
   the printed means have it so.
