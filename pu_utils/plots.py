@@ -172,11 +172,9 @@ def against_frequency(comparison, table, methods):
     rows = comparison[(comparison["table"] == table) & comparison["method"].isin(methods)]
     names = list(dict.fromkeys(rows["dataset"]))
     n_columns = 2 if len(names) == 4 else 3
+    n_rows = -(-len(names) // n_columns)
     size = (7.5, 2.5 * len(names) / n_columns + 0.6)
-    with new_figure(-(-len(names) // n_columns), n_columns, figsize=size, sharex=True) as (
-        figure,
-        axes,
-    ):
+    with new_figure(n_rows, n_columns, figsize=size, sharex=True) as (figure, axes):
         for ax, name in zip(axes.flat, names, strict=True):
             _frequency_panel(ax, rows[rows["dataset"] == name], methods)
             ax.set_title(TITLES[name])

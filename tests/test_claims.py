@@ -19,7 +19,7 @@ from pu_utils.reproduction.claims import (
     verdict,
 )
 from pu_utils.reproduction.record import METRIC_COLUMNS
-from pu_utils.reproduction.tables import compare, figures
+from pu_utils.reproduction.tables import PUBLISHED, compare, figures
 
 NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
 MATHEMATICS = ["theorem1", "example1", "example2"]
@@ -195,9 +195,28 @@ def test_claims_are_well_formed():
     """Keys are unique, tables exist, and functions say whose figures they need."""
     assert len({claim.key for claim in CLAIMS}) == len(CLAIMS)
     assert {claim.table for claim in CLAIMS} <= set(claims.SOURCES)
+    assert {claim.per for claim in CLAIMS} <= {"cell", "dataset", "table"}
+    by_function = {claim.key for claim in CLAIMS if not isinstance(claim.holds, Pair | Equal)}
+    assert by_function == set(claims.CONCLUSIONS)
     for claim in CLAIMS:
         needs_methods = claim.table.startswith(("table", "section"))
         assert bool(claim.methods) == (needs_methods and not isinstance(claim.holds, Pair | Equal))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("per,same_question", "per,same_question,colour", "columns of .* colour; they must be"),
+        ("VP-B+S > VP-B,", "VP-B+S is better,", "'synthetic-rule' holds if 'VP-B\\+S is better'"),
+        ("extreme-y", "extreme-s", "'extreme-s' holds if ''; .* CONCLUSIONS"),
+    ],
+)
+def test_what_a_table_of_claims_must_not_hold_is_refused(tmp_path, old, new, message):
+    """A column without meaning, a comparison that is none, a claim that nothing decides."""
+    text = (PUBLISHED / "claims.csv").read_text(encoding="utf-8")
+    (tmp_path / "claims.csv").write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        claims.read_claims(tmp_path / "claims.csv")
 
 
 @pytest.mark.parametrize(

@@ -20,22 +20,14 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
-from pu_utils.models.base import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    SHARE,
-    PUClassifier,
-    estimator,
-    hold_out,
-)
+from pu_utils.models.base import COUNT, POSITIVE, estimator, hold_out
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
 from pu_utils.models.em import (
     SETTINGS,
     TINY,
     ExchangeWarning,
     Representation,
-    choose_columns,
+    RidgeEstimator,
     linear,
     log_likelihood,
     responsibilities,
@@ -50,7 +42,7 @@ CLASS_MODELS = {kind.name: kind for kind in (LogisticClass, NeighbourClass, Cros
 
 
 @estimator
-class AugmentedEM(PUClassifier):
+class AugmentedEM(RidgeEstimator):
     """EM for y(x) and e(x) under mean y = prior, the augmented posterior its E-step.
 
     A round computes every row's augmented posterior (Theorem 1), fits the class model to it, and
@@ -140,22 +132,15 @@ class AugmentedEM(PUClassifier):
     residualise: bool | str = "auto"
     n_neighbours: int = SETTINGS.n_neighbours
     sharpness: float = SETTINGS.sharpness
-    ridge: float = SETTINGS.ridge
     max_rounds: int | None = None
     tol: float = SETTINGS.tol
     validation_fraction: float = SETTINGS.validation_fraction
-    random_state: int | np.random.RandomState | None = None
 
-    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
-        "prior": [SHARE, None],
+    _parameter_constraints: ClassVar = RidgeEstimator._parameter_constraints | {
         "residualise": ["boolean", StrOptions({"auto"})],
         "n_neighbours": [COUNT],
         "sharpness": [POSITIVE],
-        "ridge": [NOT_NEGATIVE],
         "max_rounds": [COUNT, None],
-        "tol": [NOT_NEGATIVE],
-        "validation_fraction": [SHARE],
-        "random_state": ["random_state"],
     }
 
     def fit(self, X, s, *, validation=None):
@@ -202,9 +187,9 @@ class AugmentedEM(PUClassifier):
             names = ("logistic", "neighbours") if self.class_model == "auto" else [self.class_model]
         else:
             names = ("classifier",)
-        if self.residualise != "auto":
-            return list(itertools.product(names, [self.residualise]))
-        residuals = [False] if self.propensity_features is None else [False, True]
+        residuals = [self.residualise]
+        if self.residualise == "auto":
+            residuals = [False] if self.propensity_features is None else [False, True]
         return list(itertools.product(names, residuals))
 
     def _chosen_run(self, X, s, validation, random_state):
@@ -318,16 +303,11 @@ class _Run:
         """The parts whose attributes the estimator keeps, by their prefix there."""
         return {"y_model": self.class_model, "y_view": self.y_view, "e_view": self.e_view}
 
-    def _columns(self, X, argument):
-        names = getattr(self.estimator, "feature_names_in_", None)
-        return choose_columns(X, getattr(self.estimator, argument), names, argument)
-
     def fit(self, X, s, random_state):
         """Look at the rows, then alternate between the two models."""
-        columns = self._columns(X, "propensity_features")
+        columns = self.estimator._columns(X)
         self._Z = self.e_view.fit(columns, random_state).transform(columns)
-        rows = self._columns(X, "class_features")
-        rows = self._class_view(rows, random_state)
+        rows = self._class_view(self.estimator._columns(X, "class_features"), random_state)
         prior = self.estimator.prior_
         y = self.class_model.start(rows, s, prior)
         e = np.full(len(s), min(s.mean() / prior, 1.0))
@@ -387,8 +367,8 @@ class _Run:
 
     def posteriors(self, X):
         """y and e at any rows."""
-        Z = self.e_view.transform(self._columns(X, "propensity_features"))
-        rows = self._columns(X, "class_features")
+        Z = self.e_view.transform(self.estimator._columns(X))
+        rows = self.estimator._columns(X, "class_features")
         if self.residual_coef is not None:
             rows = rows - Z @ self.residual_coef
         y = expit(self.class_model.logit(self.y_view.transform(rows)))

@@ -13,6 +13,7 @@ representation of the features, one ridge logistic regression for soft targets, 
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -20,6 +21,7 @@ from scipy.special import expit, logit
 from sklearn.decomposition import PCA
 
 from pu_utils import rules
+from pu_utils.models.base import NOT_NEGATIVE, SHARE, PUClassifier, estimator
 
 TINY = 1e-12  # keeps logarithms and ratios finite
 
@@ -302,3 +304,34 @@ def _numbers_of(wanted, names, argument):
             f"{', '.join(map(str, names[:20]))}"
         )
     return np.array([list(names).index(name) for name in wanted])
+
+
+# Estimators
+
+
+@estimator
+class RidgeEstimator(PUClassifier):
+    """Estimator whose models are ridge logistic regressions of a representation of the features.
+
+    A subclass with ``propensity_features`` says what labelling depends on, and keeps the
+    representation of these as ``e_centre_`` and ``e_map_``.
+    """
+
+    ridge: float = SETTINGS.ridge
+    random_state: int | np.random.RandomState | None = None
+
+    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
+        "prior": [SHARE, None],
+        "ridge": [NOT_NEGATIVE],
+        "tol": [NOT_NEGATIVE],
+        "validation_fraction": [SHARE],
+        "random_state": ["random_state"],
+    }
+
+    def _columns(self, X, argument="propensity_features"):
+        """The columns of ``X`` that the parameter called ``argument`` asks for."""
+        names = getattr(self, "feature_names_in_", None)
+        return choose_columns(X, getattr(self, argument), names, argument)
+
+    def _propensity_view(self, X):
+        return projected(self._columns(X), self.e_centre_, self.e_map_)

@@ -14,7 +14,6 @@ logistic regression, as in :class:`AugmentedEM`, fitted for each T. No Y is need
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from inspect import signature
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -25,15 +24,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
-from pu_utils.models.base import NOT_NEGATIVE, SHARE, PUClassifier, estimator
+from pu_utils.models.base import PUClassifier, estimator
 from pu_utils.models.em import (
     SETTINGS,
     TINY,
     Representation,
-    choose_columns,
+    RidgeEstimator,
     linear,
     log_likelihood,
-    projected,
     shift_to_prior,
 )
 from pu_utils.models.simple import known_prior
@@ -42,7 +40,7 @@ TEMPERATURES = np.geomspace(1 / 8, 16, 29)  # ours: four to the octave
 
 
 @estimator
-class Recalibrated(PUClassifier):
+class Recalibrated(RidgeEstimator):
     """An estimator with its y(x) made milder or sharper, so that S is most likely.
 
     On VAE-PU-Bayes at high label frequencies, whose y(x) is too sure of itself, it tends towards
@@ -103,16 +101,7 @@ class Recalibrated(PUClassifier):
     estimator: BaseEstimator = field(kw_only=False)
     propensity_features: Sequence | Callable | None = None
     prior: float | None = None
-    ridge: float = SETTINGS.ridge
     validation_fraction: float = SETTINGS.validation_fraction
-    random_state: int | np.random.RandomState | None = None
-
-    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
-        "prior": [SHARE, None],
-        "ridge": [NOT_NEGATIVE],
-        "validation_fraction": [SHARE],
-        "random_state": ["random_state"],
-    }
 
     def fit(self, X, s, *, validation=None):
         """Fit the estimator to rows ``X`` and their label status ``s``, then the temperature.
@@ -155,7 +144,7 @@ class Recalibrated(PUClassifier):
 
     def _choose_temperature(self, X, s, random_state):
         """Every temperature with its best propensity; the most likely pair is kept."""
-        view = Representation().fit(self._propensity_columns(X), random_state)
+        view = Representation().fit(self._columns(X), random_state)
         self.e_centre_, self.e_map_ = view.centre, view.map
         logits, Z = self._logits(X), self._propensity_view(X)
         e_coef, best, self.history_ = np.zeros(Z.shape[1] + 1), -np.inf, []
@@ -173,13 +162,6 @@ class Recalibrated(PUClassifier):
         """Logits of the estimator's y(x)."""
         y = self.estimator_.predict_proba(X)[:, 1].astype(float)
         return logit(np.clip(y, TINY, 1 - TINY))
-
-    def _propensity_columns(self, X):
-        names = getattr(self, "feature_names_in_", None)
-        return choose_columns(X, self.propensity_features, names, "propensity_features")
-
-    def _propensity_view(self, X):
-        return projected(self._propensity_columns(X), self.e_centre_, self.e_map_)
 
     def predict_propensity(self, X):
         """The model's e(x), one value per row of ``X``."""

@@ -20,11 +20,11 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from pu_utils import rules
-from pu_utils.models.base import COUNT, NOT_NEGATIVE, PUClassifier, estimator
+from pu_utils.models.base import COUNT, estimator
 from pu_utils.models.em import (
     SETTINGS,
     Representation,
-    choose_columns,
+    RidgeEstimator,
     linear,
     log_likelihood,
     projected,
@@ -34,7 +34,7 @@ from pu_utils.models.em import (
 
 
 @estimator
-class SarEm(PUClassifier):
+class SarEm(RidgeEstimator):
     """SAR-EM: EM for logistic y(x) and e(x), without a class prior.
 
     It starts at the logistic regression of S that gives labelled and unlabelled rows equal weight,
@@ -84,16 +84,11 @@ class SarEm(PUClassifier):
     """
 
     propensity_features: Sequence | Callable | None = None
-    ridge: float = SETTINGS.ridge
     max_rounds: int = SETTINGS.sar_rounds
     tol: float = SETTINGS.sar_tol
-    random_state: int | np.random.RandomState | None = None
 
-    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
-        "ridge": [NOT_NEGATIVE],
-        "max_rounds": [COUNT],
-        "tol": [NOT_NEGATIVE],
-        "random_state": ["random_state"],
+    _parameter_constraints: ClassVar = RidgeEstimator._parameter_constraints | {
+        "max_rounds": [COUNT]
     }
 
     def fit(self, X, s):
@@ -113,7 +108,7 @@ class SarEm(PUClassifier):
         """
         X, s = self._training_rows(X, s)
         random_state = check_random_state(self.random_state)
-        for prefix, rows in (("y", X), ("e", self._propensity_columns(X))):
+        for prefix, rows in (("y", X), ("e", self._columns(X))):
             view = Representation().fit(rows, random_state)
             setattr(self, f"{prefix}_centre_", view.centre)
             setattr(self, f"{prefix}_map_", view.map)
@@ -121,14 +116,9 @@ class SarEm(PUClassifier):
         self._diagnose(X, s)
         return self
 
-    def _propensity_columns(self, X):
-        names = getattr(self, "feature_names_in_", None)
-        return choose_columns(X, self.propensity_features, names, "propensity_features")
-
     def _views(self, X):
         """What the class and what the propensity sees of ``X``."""
-        Z = self._propensity_columns(X)
-        return projected(X, self.y_centre_, self.y_map_), projected(Z, self.e_centre_, self.e_map_)
+        return projected(X, self.y_centre_, self.y_map_), self._propensity_view(X)
 
     def _expect_and_maximise(self, X, Z, s):
         balanced = np.where(s == 1, 1 / s.sum(), 1 / (1 - s).sum()) * len(s) / 2

@@ -11,26 +11,18 @@ under SCAR, the first mean over all rows: the loss of a logistic regression of S
 label frequency c. It is where the logistic class model of :class:`AugmentedEM` starts.
 """
 
-from typing import ClassVar
-
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from pu_utils.models.base import NOT_NEGATIVE, SHARE, PUClassifier, estimator
-from pu_utils.models.em import (
-    SETTINGS,
-    Representation,
-    linear,
-    projected,
-    ridge_logistic,
-)
+from pu_utils.models.base import estimator
+from pu_utils.models.em import Representation, RidgeEstimator, linear, projected, ridge_logistic
 from pu_utils.models.simple import known_prior
 
 
 @estimator
-class Upu(PUClassifier):
+class Upu(RidgeEstimator):
     """Linear unbiased PU learning for y(x), logistic regression for s(x).
 
     It takes labelled rows to be drawn at random from the positives (SCAR); asked with S it uses the
@@ -71,14 +63,6 @@ class Upu(PUClassifier):
     """
 
     prior: float | None = None
-    ridge: float = SETTINGS.ridge
-    random_state: int | np.random.RandomState | None = None
-
-    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
-        "prior": [SHARE, None],
-        "ridge": [NOT_NEGATIVE],
-        "random_state": ["random_state"],
-    }
 
     def fit(self, X, s):
         """Fit to rows ``X`` and their label status ``s``.

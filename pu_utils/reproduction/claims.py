@@ -1,7 +1,9 @@
 """What the paper proves and concludes, put to its own figures and to ours.
 
-A claim is cut into cases, most often one per data set and label frequency. Three answers are
-given to it, and never mixed:
+The claims are rows of ``published/claims.csv``, beside the paper's figures; here are the functions
+that tell whether one holds where comparing methods does not, and the judging. A claim is cut into
+cases, most often one per data set and label frequency. Three answers are given to it, and never
+mixed:
 
 - ``published``: do the paper's own figures bear it out? Only means are printed, so a case holds if
   the printed means have it so.
@@ -13,6 +15,7 @@ Where two methods are compared and seeds are at hand, a case is decided by the d
 seed, with Holm's correction for the number of cases, and may stay open.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache
 from itertools import product
@@ -22,7 +25,15 @@ import numpy as np
 import pandas as pd
 
 from pu_utils import risk, rules
-from pu_utils.reproduction.tables import CELL, TABLE_NAMES, by_seed, compare, figures, paired
+from pu_utils.reproduction.tables import (
+    CELL,
+    PUBLISHED,
+    TABLE_NAMES,
+    by_seed,
+    compare,
+    figures,
+    paired,
+)
 
 # The book's from its beginning; that pairs decide was settled after our clean figures were known.
 MOST = 0.75  # share of the cases in which a claim "in most cases" must hold
@@ -39,13 +50,148 @@ READING_SCHEDULES = {  # of a reading, on synthetic and on real sets
     "clean": ("fast", "fast"),
     "replay": ("paper", "fast"),
 }
-SOURCES = TABLE_NAMES | {
-    "figure2": "Figure 2",
-    "theorem1": "Theorem 1",
-    "example1": "Example 1",
-    "example2": "Example 2",
-    "section2": "Section 2",
+MATHEMATICS = {"theorem1": "Theorem 1", "example1": "Example 1", "example2": "Example 2"}
+SOURCES = TABLE_NAMES | MATHEMATICS | {"figure2": "Figure 2", "section2": "Section 2"}
+TOLERANCE = 1e-12
+
+
+# The mathematics, case by case
+
+
+def _tried_on(table):
+    """The cases in which the theorem or an example is put to the test."""
+    return {
+        "theorem1": _populations(),
+        "example1": [(a,) for a in np.linspace(-2, 2, 41)],
+        "example2": product((0.5, 1, 2), (0, 0.5, 1, 2, 4)),
+    }[table]
+
+
+def _populations(n=200, points=3):
+    """Random populations: y and s at a few points, and the points' probabilities."""
+    rng = np.random.default_rng(0)
+    for _ in range(n):
+        y = rng.random(points)
+        yield y, y * rng.random(points), rng.dirichlet(np.ones(points))
+
+
+def _no_rule_is_better(y, s, weights):
+    """No rule of (x, S) errs less than the augmented one; its risk is the one stated."""
+    # what calling an unlabelled, a labelled row 0 or 1 costs at each point
+    unlabelled, labelled = np.stack([y - s, 1 - y]), np.stack([s, 0 * s])
+    points = np.arange(len(y))
+    calls = [list(call) for call in product((0, 1), repeat=len(y))]
+    errors = [
+        weights @ (unlabelled[one, points] + labelled[other, points])
+        for one, other in product(calls, calls)
+    ]
+    own = rules.augmented_rule(y, s, np.zeros_like(y)).astype(int)
+    error = weights @ unlabelled[own, points]
+    stated = risk.augmented_bayes_risk(y, s, weights)
+    return abs(min(errors) - error) < TOLERANCE and abs(error - stated) < TOLERANCE
+
+
+def _is_conservative(y, s, _):
+    return (rules.x_only_rule(y) >= rules.augmented_rule(y, s)).all()
+
+
+def _lies_within_bounds(*population):
+    excess = risk.excess_risk(*population)
+    return excess.lower - TOLERANCE <= excess.total <= excess.upper + TOLERANCE
+
+
+def _multiplies_the_odds(y, s, _):
+    factor = rules.augmented_odds(y, s) * (1 - y) / y
+    return np.abs(factor - (1 - s / y)).max() < 1e-9
+
+
+def _example_1(a, n=20_000):
+    """The closed form of the excess risk, against the midpoint rule in z = Phi(x)."""
+    from scipy.stats import norm
+
+    z = (np.arange(n) + 0.5) / n
+    total = risk.excess_risk(z, z * (norm.ppf(z) > a)).total
+    closed = (norm.cdf(a) - 1) ** 2 / 2 if a > 0 else 1 / 4 - norm.cdf(a) ** 2 / 2
+    return abs(total - closed) < 2 / n  # a cell of the grid, cut by a
+
+
+def _example_2(alpha, beta):
+    """The closed form of the augmented posterior, on a grid of x."""
+    from scipy.special import expit
+
+    x = np.linspace(-4, 4, 33)
+    y = expit(alpha * x)
+    posterior = rules.augmented_posterior(y, y * expit(beta * x))
+    closed = 1 / (1 + np.exp(-(alpha - beta) * x) + np.exp(-alpha * x))
+    return np.abs(posterior - closed).max() < 1e-9
+
+
+# Conclusions from a table t: a row per data set and label frequency, a column per method
+
+
+def _lead(t):
+    """How far VP-B is ahead of the best of the other variants of VAE-PU."""
+    return t["VP-B"] - t[["VP", "VP-A3", "VP-IF"]].max(axis=1)
+
+
+def _gain(t):
+    return t["VP-B+S"] - t["VP-B"]
+
+
+def _gain_grows(t):
+    by_frequency = _gain(t).unstack("label_frequency")
+    return by_frequency[[0.7, 0.9]].mean(axis=1) > by_frequency[[0.02, 0.1]].mean(axis=1)
+
+
+def _lbe_falls(t):
+    by_frequency = t["LBE+S"].unstack("label_frequency")
+    return by_frequency[0.9] < by_frequency[0.7]
+
+
+def _depends_less_on_c(t):
+    ranges = t.groupby("dataset").max() - t.groupby("dataset").min()
+    return ranges["VP-B+S"] <= ranges["VP-B of Table 1"] / 2
+
+
+def _precision_outweighs_recall(t):
+    with_s, without = (
+        t[f"precision of {name}"] + t[f"recall of {name}"] for name in ("VP-B+S", "VP-B")
+    )
+    return with_s > without
+
+
+def _passes_sign_test(t):
+    return sign_test(t, "VP-B+S", "VP-B").p_value < 0.05
+
+
+# By the key of the claim: of a case of the mathematics, of a table, or of the rows of Figure 2
+CONCLUSIONS = {
+    "theorem-rule": _no_rule_is_better,
+    "theorem-conservative": _is_conservative,
+    "theorem-bounds": _lies_within_bounds,
+    "theorem-odds": _multiplies_the_odds,
+    "example-1": _example_1,
+    "example-2": _example_2,
+    "traditional-margin": lambda t: _lead(t).max() >= 4.5,
+    "traditional-rare-labels": lambda t: _lead(t) < 0,
+    "traditional-many-labels": lambda t: _lead(t) >= -1,
+    "synthetic-lbe-falls": _lbe_falls,
+    "prophets-agree": lambda t: (t["S-Prophet"] - t["Y-Prophet"]).abs() <= 1,
+    "prophets-part": lambda t: t["S-Prophet"] - t["Y-Prophet"] > 15,
+    "synthetic-sign-test": _passes_sign_test,
+    "synthetic-gain-grows": _gain_grows,
+    "synthetic-gain-small": lambda t: _gain(t) < t["S-Prophet"] - t["Y-Prophet"],
+    "real-dependence-on-c": _depends_less_on_c,
+    "real-sign-test": _passes_sign_test,
+    "real-gain-small": lambda t: _gain(t).abs() <= 3,
+    "precision-outweighs-recall": _precision_outweighs_recall,
+    "golden-few": lambda rows: rows["golden"].mean() < 0.1,
+    "golden-negative": lambda rows: rows.loc[rows["golden"], "class"].mean() < 0.5,
+    "extreme-y": lambda rows: ((rows["y"] < 0.1) | (rows["y"] > 0.9)).mean() > MOST,
 }
+
+
+# The claims
 
 
 class Pair(NamedTuple):
@@ -73,283 +219,72 @@ class Claim(NamedTuple):
     table: str
     claim: str
     case: str  # what must hold in one case
-    # a Pair, an Equal, or a function: of the table's figures, a row per data set and label
-    # frequency and a column per method; for mathematics of nothing, for Figure 2 of estimates
-    holds: Pair | Equal | Callable
-    c: tuple | None = None  # the label frequencies it speaks of
-    datasets: tuple | None = None
-    methods: tuple = ()  # whose figures the function needs
-    per: str = "cell"  # a case is a data set at a label frequency, a "dataset" or the "table"
-    same_question: bool = True  # whether the clean reading compares what the published one does
+    holds: Pair | Equal | Callable  # a comparison of methods, or one of the functions above
+    methods: tuple  # whose figures the function needs
+    c: tuple  # the label frequencies it speaks of; all where empty
+    datasets: tuple  # likewise
+    per: str  # a case is a data set at a label frequency (a "cell"), a "dataset" or the "table"
+    same_question: bool  # whether the clean reading compares what the published one does
 
 
-# The claims
+def read_claims(path=PUBLISHED / "claims.csv"):
+    """Claims as a table has them, a row each; what it holds beyond their fields is refused.
 
-VARIANTS = ("VP", "VP-A3", "VP-IF")
-WITH_S = ("VP+S", "LBE+S")
-RULE_PAIR = Pair("VP-B+S", ("VP-B",))
-FEW, MANY = (0.02, 0.1), (0.5, 0.7, 0.9)
+    Parameters
+    ----------
+    path : path
+        A CSV file with the fields of :class:`Claim` as columns. In lists commas separate; ``holds``
+        is "A > B, C", "A < B, C" or "A = B", or blank where a function tells.
+
+    Returns
+    -------
+    tuple of Claim
+
+    Examples
+    --------
+    >>> read_claims()[6].holds
+    Pair(method='VP-B', others=('VP', 'VP-A3', 'VP-IF'), sign=1)
+    """
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    if list(table) != list(Claim._fields):
+        raise ValueError(
+            f"the columns of {path} are {', '.join(table)}; they must be "
+            f"{', '.join(Claim._fields)}, in this order"
+        )
+    return tuple(_claim(Claim(*row)) for row in table.itertuples(index=False))
 
 
-def _gain(t):
-    return t["VP-B+S"] - t["VP-B"]
+def _claim(row):
+    """The claim of a row of texts."""
+    return row._replace(
+        holds=_holds(row.key, row.holds),
+        methods=_listed(row.methods),
+        c=tuple(map(float, _listed(row.c))),
+        datasets=_listed(row.datasets),
+        same_question={"yes": True, "no": False}[row.same_question],
+    )
 
 
-def _by_frequency(values):
-    return values.unstack("label_frequency")
+def _holds(key, text):
+    if key in CONCLUSIONS and not text:
+        return CONCLUSIONS[key]
+    found = re.fullmatch("(.+) ([<>=]) (.+)", text)
+    if found is None:
+        raise ValueError(
+            f"the claim {key!r} holds if {text!r}; write 'A > B, C', 'A < B, C' or 'A = B', or "
+            "leave it blank and add a function to CONCLUSIONS"
+        )
+    method, relation, others = found.groups()
+    if relation == "=":
+        return Equal(method, others)
+    return Pair(method, _listed(others), 1 if relation == ">" else -1)
 
 
-CLAIMS = (
-    Claim(
-        "theorem-rule", "theorem1",
-        "(i), (ii) The rule y(x) > (1 + s(x))/2 on unlabelled rows, with 1 on labelled ones, has "
-        "the least error of all rules of (x, S), and its risk is the stated one.",
-        "in a random population of three points none of the 64 rules errs less",
-        lambda: _no_rule_is_better(),
-    ),
-    Claim(
-        "theorem-conservative", "theorem1",
-        "The rule is more conservative on unlabelled rows than the usual one.",
-        "in a random population it calls no unlabelled point positive that y(x) > 1/2 does not",
-        lambda: pd.Series(
-            [bool((rules.x_only_rule(y) >= rules.augmented_rule(y, s)).all())
-             for y, s, _ in _populations()]
-        ),
-    ),
-    Claim(
-        "theorem-bounds", "theorem1",
-        "(iii) The excess risk of the x-only rule lies between the stated bounds.",
-        "it does in a random population of three points",
-        lambda: pd.Series(
-            [r.lower - TOLERANCE <= r.total <= r.upper + TOLERANCE
-             for r in (risk.excess_risk(*population) for population in _populations())]
-        ),
-    ),
-    Claim(
-        "theorem-odds", "theorem1",
-        "(iv) Not being labelled multiplies the odds of class 1 by 1 - e(x).",
-        "it does in a random population of three points",
-        lambda: pd.Series(
-            [bool(np.abs(rules.augmented_odds(y, s) * (1 - y) / y - (1 - s / y)).max() < 1e-9)
-             for y, s, _ in _populations()]
-        ),
-    ),
-    Claim(
-        "example-1", "example1",
-        "The excess risk of the probit example has the stated closed form.",
-        "quadrature agrees, for one of 41 cut-offs a",
-        lambda: _example_1(),
-    ),
-    Claim(
-        "example-2", "example2",
-        "The augmented posterior of two logistic curves has the stated closed form.",
-        "both agree on a grid of x, for one of 15 pairs of slopes",
-        lambda: _example_2(),
-    ),
-    Claim(
-        "traditional-best", "table1",
-        "In the traditional setting VP-B has the highest accuracy of the VAE-PU variants in the "
-        "vast majority of cases.",
-        "VP-B is ahead of the best of VP, VP-A3, VP-IF",
-        Pair("VP-B", VARIANTS), same_question=False,
-    ),
-    Claim(
-        "traditional-margin", "table1",
-        "VP-B's lead over the other variants goes up to five points.",
-        "the largest lead over the best of the others rounds to 5 points or more",
-        lambda t: pd.Series([(t["VP-B"] - t[list(VARIANTS)].max(axis=1)).max() >= 4.5]),
-        methods=("VP-B", *VARIANTS), per="table", same_question=False,
-    ),
-    Claim(
-        "traditional-rare-labels", "table1",
-        "At c = 0.02 VP-B is outperformed on the MNIST sets.",
-        "VP-B is behind the best of the others there",
-        lambda t: t["VP-B"] < t[list(VARIANTS)].max(axis=1),
-        c=(0.02,), datasets=("mnist_3v5", "mnist_ove"), methods=("VP-B", *VARIANTS),
-        same_question=False,
-    ),
-    Claim(
-        "traditional-many-labels", "table1",
-        "At c = 0.9 VP-B is about as good as the best alternative.",
-        "at c = 0.9 VP-B is at most 1 point behind the best variant",
-        lambda t: t[list(VARIANTS)].max(axis=1) - t["VP-B"] <= 1,
-        c=(0.9,), methods=("VP-B", *VARIANTS), same_question=False,
-    ),
-    Claim(
-        "synthetic-low-c", "table2",
-        "With the rule, VP-B+S is the best method on synthetic data when labels are rare.",
-        "at c <= 0.3 VP-B+S is ahead of the best of VP+S and LBE+S",
-        Pair("VP-B+S", WITH_S), c=(0.02, 0.1, 0.3), same_question=False,
-    ),
-    Claim(
-        "synthetic-lbe-low-c", "table2",
-        "LBE+S does not work well when labels are rare.",
-        "at c <= 0.1 LBE+S is behind both others",
-        Pair("LBE+S", ("VP+S", "VP-B+S"), -1), c=FEW,
-    ),
-    Claim(
-        "synthetic-lbe-overtakes", "table2",
-        "LBE+S tends to overtake VP-B+S at c = 0.7.",
-        "at c = 0.7 LBE+S is ahead of VP-B+S",
-        Pair("LBE+S", ("VP-B+S",)), c=(0.7,),
-    ),
-    Claim(
-        "synthetic-lbe-falls", "table2",
-        "LBE+S levels off and falls at c = 0.9.",
-        "per data set, LBE+S at c = 0.9 is below LBE+S at c = 0.7",
-        lambda t: (lambda f: f[0.9] < f[0.7])(_by_frequency(t["LBE+S"])),
-        c=(0.7, 0.9), methods=("LBE+S",), per="dataset",
-    ),
-    Claim(
-        "synthetic-vp-at-0.9", "table2",
-        "VP+S is better than VP-B+S at c = 0.9.",
-        "VP+S is ahead of VP-B+S at c = 0.9",
-        Pair("VP+S", ("VP-B+S",)), c=(0.9,), same_question=False,
-    ),
-    Claim(
-        "synthetic-vp-elsewhere", "table2",
-        "VP+S is outperformed by VP-B+S at all other label frequencies.",
-        "VP-B+S is ahead of VP+S at c < 0.9",
-        Pair("VP-B+S", ("VP+S",)), c=(0.02, 0.1, 0.3, 0.5, 0.7), same_question=False,
-    ),
-    Claim(
-        "prophets-agree", "table4",
-        "With few labels the prophets are nearly equivalent.",
-        "at c <= 0.1 the U-accuracies of S-Prophet and Y-Prophet differ by at most 1 point",
-        lambda t: (t["S-Prophet"] - t["Y-Prophet"]).abs() <= 1,
-        c=FEW, methods=("S-Prophet", "Y-Prophet"),
-    ),
-    Claim(
-        "prophets-part", "table4",
-        "At c = 0.9 the prophets differ by some twenty points.",
-        "at c = 0.9 S-Prophet is ahead of Y-Prophet by more than 15 points",
-        lambda t: t["S-Prophet"] - t["Y-Prophet"] > 15,
-        c=(0.9,), methods=("S-Prophet", "Y-Prophet"),
-    ),
-    Claim(
-        "synthetic-rule", "table4",
-        "The rule raises the U-accuracy of VP-B in almost every case on synthetic data.",
-        "VP-B+S is ahead of VP-B",
-        RULE_PAIR, same_question=False,
-    ),
-    Claim(
-        "synthetic-sign-test", "table4",
-        "A sign test over the cells rejects that the rule adds nothing on synthetic data.",
-        "its one-sided p-value is below 5%",
-        lambda t: pd.Series([sign_test(t, "VP-B+S", "VP-B").p_value < 0.05]),
-        methods=("VP-B", "VP-B+S"), per="table", same_question=False,
-    ),
-    Claim(
-        "synthetic-gain-grows", "table4",
-        "The gain tends to increase with the label frequency.",
-        "per data set, the mean gain of VP-B+S over VP-B is larger at c >= 0.7 than at c <= 0.1",
-        lambda t: (lambda f: f[[0.7, 0.9]].mean(axis=1) > f[list(FEW)].mean(axis=1))(
-            _by_frequency(_gain(t))
-        ),
-        c=(*FEW, 0.7, 0.9), methods=("VP-B", "VP-B+S"), per="dataset", same_question=False,
-    ),
-    Claim(
-        "synthetic-gain-small", "table4",
-        "The gain of VP-B+S over VP-B is smaller than that of the prophets.",
-        "at c >= 0.5 it is below the gain of S-Prophet over Y-Prophet",
-        lambda t: _gain(t) < t["S-Prophet"] - t["Y-Prophet"],
-        c=MANY, methods=("VP-B", "VP-B+S", "S-Prophet", "Y-Prophet"), same_question=False,
-    ),
-    Claim(
-        "y-holds-back", "table4",
-        "It is the estimate of y(x), not that of s(x), that holds VP-B+S back.",
-        "told the true y(x), VP-B+S is ahead of VP-B+S told the true s(x)",
-        Pair("VP-B+S + true y(x)", ("VP-B+S + true s(x)",)),
-    ),
-    Claim(
-        "true-y-is-enough", "table4",
-        "Told the true y(x), VP-B+S does not deviate significantly from S-Prophet.",
-        "the U-accuracies of the two do not differ significantly",
-        Equal("S-Prophet", "VP-B+S + true y(x)"),
-    ),
-    Claim(
-        "real-best", "table3",
-        "With the rule, VP-B+S is the best method in the vast majority of real cases.",
-        "VP-B+S is ahead of the best of VP+S and LBE+S",
-        Pair("VP-B+S", WITH_S), same_question=False,
-    ),
-    Claim(
-        "real-cdc", "table3",
-        "On CDC Diabetes LBE+S outperforms VP-B+S at c = 0.5 and 0.7.",
-        "LBE+S is ahead of VP-B+S there",
-        Pair("LBE+S", ("VP-B+S",)), c=(0.5, 0.7), datasets=("cdc_diabetes",),
-    ),
-    Claim(
-        "real-dependence-on-c", "table3",
-        "Performance depends much less on c than in the traditional setting of Table 1.",
-        "per data set, the range of VP-B+S over c is at most half of the range of VP-B in Table 1",
-        lambda t: (lambda f: f["VP-B+S"] <= f["VP-B of Table 1"] / 2)(
-            t.groupby("dataset").max() - t.groupby("dataset").min()
-        ),
-        methods=("VP-B+S", "VP-B of Table 1"), per="dataset", same_question=False,
-    ),
-    Claim(
-        "real-rule", "table5",
-        "On real data, too, the rule raises the U-accuracy of VP-B systematically.",
-        "VP-B+S is ahead of VP-B",
-        RULE_PAIR, same_question=False,
-    ),
-    Claim(
-        "real-sign-test", "table5",
-        "A sign test over the cells rejects that the rule adds nothing on real data.",
-        "its one-sided p-value is below 5%",
-        lambda t: pd.Series([sign_test(t, "VP-B+S", "VP-B").p_value < 0.05]),
-        methods=("VP-B", "VP-B+S"), per="table", same_question=False,
-    ),
-    Claim(
-        "real-gain-small", "table5",
-        "On real data the gain is small.",
-        "VP-B+S is within 3 points of VP-B",
-        lambda t: _gain(t).abs() <= 3, methods=("VP-B", "VP-B+S"), same_question=False,
-    ),
-    Claim(
-        "balanced-synthetic", "tableA2",
-        "In U-balanced accuracy VP-B+S is still the best of the methods with the rule, on "
-        "synthetic data.",
-        "VP-B+S is ahead of the best of VP+S and LBE+S",
-        Pair("VP-B+S", WITH_S), same_question=False,
-    ),
-    Claim(
-        "balanced-real", "tableA3",
-        "In U-balanced accuracy VP-B+S is still the best of the methods with the rule, on real "
-        "data.",
-        "VP-B+S is ahead of the best of VP+S and LBE+S",
-        Pair("VP-B+S", WITH_S), same_question=False,
-    ),
-    Claim(
-        "precision-outweighs-recall", "section2",
-        "The precision that the rule gains outweighs the recall that it loses.",
-        "VP-B+S gains more U-precision on VP-B than it loses U-recall",
-        lambda t: t["precision of VP-B+S"] + t["recall of VP-B+S"]
-        > t["precision of VP-B"] + t["recall of VP-B"],
-        methods=tuple(
-            f"{what} of {name}" for what in ("precision", "recall") for name in ("VP-B+S", "VP-B")
-        ),
-    ),
-    Claim(
-        "golden-few", "figure2",
-        "On CIFAR VA at c = 0.9 few unlabelled rows lie where the two rules differ.",
-        "less than a tenth of the unlabelled test rows",
-        lambda rows: pd.Series([rows["golden"].mean() < 0.1]),
-    ),
-    Claim(
-        "golden-negative", "figure2",
-        "Those that do are mostly negative.",
-        "less than half of them are positive",
-        lambda rows: pd.Series([rows.loc[rows["golden"], "class"].mean() < 0.5]),
-    ),
-    Claim(
-        "extreme-y", "figure2",
-        "The estimated y(x) tends to the extremes of 0 and 1.",
-        "more than 75% of the unlabelled rows have y(x) below 0.1 or above 0.9",
-        lambda rows: pd.Series([((rows["y"] < 0.1) | (rows["y"] > 0.9)).mean() > MOST]),
-    ),
-)  # fmt: skip
+def _listed(text):
+    return tuple(text.split(", ")) if text else ()
+
+
+CLAIMS = read_claims()
 
 
 class SignTest(NamedTuple):
@@ -419,11 +354,10 @@ class Evidence:
         if claim.table == "table3":
             traditional = figures(comparison, "table1", source)["VP-B"]
             wide = wide.assign(**{"VP-B of Table 1": traditional})
-        chosen = np.ones(len(wide), dtype=bool)
         for level, wanted in (("label_frequency", claim.c), ("dataset", claim.datasets)):
-            if wanted is not None:
-                chosen &= wide.index.get_level_values(level).isin(wanted)
-        return wide[chosen]
+            if wanted:
+                wide = wide[wide.index.get_level_values(level).isin(wanted)]
+        return wide
 
     def seeds(self, claim, methods):
         """The same figures of these methods seed by seed."""
@@ -491,12 +425,12 @@ def judge(metrics, keys=None, estimates=None, design="released"):
 def _judged(claim, evidence, estimates):
     answers = {source: Answer("", "") for source in evidence}
     distances = dict.fromkeys(READING_SCHEDULES, np.nan)
-    if claim.table in ("theorem1", "example1", "example2"):
-        cases = claim.holds()
-        answer = "yes" if cases.all() else "no"
-        answers["clean"] = Answer(answer, f"in {cases.sum()} of {len(cases)} cases")
+    if claim.table in MATHEMATICS:
+        cases = [claim.holds(*case) for case in _tried_on(claim.table)]
+        answer = "yes" if all(cases) else "no"
+        answers["clean"] = Answer(answer, f"in {sum(cases)} of {len(cases)} cases")
     elif claim.table == "figure2":
-        cases = [] if estimates is None else claim.holds(golden_area(estimates))
+        cases = [] if estimates is None else [claim.holds(golden_area(estimates))]
         answers["clean"] = _counted(sum(cases), len(cases), 1)
     else:
         printed = claim.table != "section2"  # which is an expectation, without figures
@@ -605,7 +539,7 @@ def _by_means(claim, table):
     }[claim.per]
     if known.empty or (claim.per == "table" and len(known) < MOST * len(table)):
         return _counted(0, 0, total)
-    cases = claim.holds(known)
+    cases = np.atleast_1d(claim.holds(known))
     return _counted(int(cases.sum()), len(cases), total)
 
 
@@ -627,65 +561,6 @@ def scoreboard(judged):
         What :func:`judge` gives.
     """
     return judged.assign(table=judged["table"].map(SOURCES)).round(2).reset_index()
-
-
-# Questions to the mathematics
-
-TOLERANCE = 1e-12
-
-
-def _populations(n=200, points=3):
-    """Random populations: y and s at a few points, and the points' probabilities."""
-    rng = np.random.default_rng(0)
-    for _ in range(n):
-        y = rng.random(points)
-        yield y, y * rng.random(points), rng.dirichlet(np.ones(points))
-
-
-def _no_rule_is_better():
-    """No rule of (x, S) errs less than the augmented one; its risk is the one stated."""
-
-    def holds(y, s, weights):
-        # what calling an unlabelled, a labelled row 0 or 1 costs at each point
-        cost = np.stack([y - s, 1 - y]), np.stack([s, 0 * s])
-        points = np.arange(len(y))
-        errors = [
-            weights
-            @ (cost[0][list(rule[: len(y)]), points] + cost[1][list(rule[len(y) :]), points])
-            for rule in product((0, 1), repeat=2 * len(y))
-        ]
-        own = rules.augmented_rule(y, s, np.zeros_like(y)).astype(int)
-        error = weights @ cost[0][own, points]
-        stated = risk.augmented_bayes_risk(y, s, weights)
-        return abs(min(errors) - error) < TOLERANCE and abs(error - stated) < TOLERANCE
-
-    return pd.Series([holds(*population) for population in _populations()])
-
-
-def _example_1(n=20_000):
-    """The closed form of the excess risk, against the midpoint rule in z = Phi(x)."""
-    from scipy.stats import norm
-
-    z = (np.arange(n) + 0.5) / n
-    cases = []
-    for a in np.linspace(-2, 2, 41):
-        total = risk.excess_risk(z, z * (norm.ppf(z) > a)).total
-        closed = (norm.cdf(a) - 1) ** 2 / 2 if a > 0 else 1 / 4 - norm.cdf(a) ** 2 / 2
-        cases.append(abs(total - closed) < 2 / n)  # a cell of the grid, cut by a
-    return pd.Series(cases)
-
-
-def _example_2():
-    """The closed form of the augmented posterior, on a grid of slopes."""
-    from scipy.special import expit
-
-    x, cases = np.linspace(-4, 4, 33), []
-    for alpha, beta in product((0.5, 1, 2), (0, 0.5, 1, 2, 4)):
-        y = expit(alpha * x)
-        posterior = rules.augmented_posterior(y, y * expit(beta * x))
-        closed = 1 / (1 + np.exp(-(alpha - beta) * x) + np.exp(-alpha * x))
-        cases.append(bool(np.abs(posterior - closed).max() < 1e-9))
-    return pd.Series(cases)
 
 
 def golden_area(estimates):

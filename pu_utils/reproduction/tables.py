@@ -13,17 +13,7 @@ from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
 PUBLISHED = Path(__file__).parent / "published"
 PLACE = ["metric", "dataset", "label_frequency", "method"]
 CELL = ["dataset", "label_frequency"]
-TABLE_NAMES = {
-    "table1": "Table 1",
-    "table2": "Table 2",
-    "table3": "Table 3",
-    "table4": "Table 4",
-    "table5": "Table 5",
-    "tableA2": "Table A2",
-    "tableA3": "Table A3",
-    "tableA4": "Table A4",
-    "tableA5": "Table A5",
-}
+TABLE_NAMES = {f"table{n}": f"Table {n}" for n in (*"12345", "A2", "A3", "A4", "A5")}
 TOLD_THE_TRUTH = ("S-Prophet", "Y-Prophet", "VP-B+S + true s(x)", "VP-B+S + true y(x)")
 METHODS = (
     "S-Prophet", "Y-Prophet", "VP", "VP-A3", "VP-IF", "VP-B", "VP+S", "VP-B+S",
