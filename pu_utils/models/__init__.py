@@ -12,6 +12,7 @@ from pu_utils.models.recalibrated import Recalibrated
 from pu_utils.models.sar_em import SarEm
 from pu_utils.models.scoring import cross_fit_proba, label_log_likelihood, negative_nnpu_risk
 from pu_utils.models.simple import Augmented, ElkanNoto, PriorWarning, estimate_prior
+from pu_utils.models.storage import Stored
 from pu_utils.models.upu import NnPu, Upu
 from pu_utils.schedules import Schedule, paper_settings
 
@@ -69,3 +70,6 @@ def __getattr__(name):
 
 def __dir__():
     return __all__
+
+
+Stored._import = staticmethod(lambda name: name in _OF_NETWORKS and __getattr__(name))

@@ -23,6 +23,7 @@ class Stored:
     """
 
     _not_stored = ()  # fitted attributes that predictions do not need
+    _import = staticmethod(lambda name: None)  # of an estimator by its name, where not done yet
 
     def save(self, path):
         """Write the fitted estimator to one safetensors file with its settings as JSON.
@@ -105,10 +106,8 @@ def _from_json(value, arrays, device):
 
 def _restored(facts, device):
     """The estimator of which ``facts`` tell the class, the parameters and what was fitted."""
-    from pu_utils import models  # which imports an estimator when it is asked for
-
-    kind, classes = facts["class"], {cls.__name__: cls for cls in _subclasses(Stored)}
-    kind = classes[kind] if kind in classes else getattr(models, kind)
+    Stored._import(facts["class"])
+    kind = {cls.__name__: cls for cls in _subclasses(Stored)}[facts["class"]]
     estimator = kind(**facts["parameters"])
     if device is not None and hasattr(estimator, "device"):
         estimator.device = device
