@@ -91,6 +91,7 @@ def is_result(record, kinds=RESULTS):
             shares = {**one}
             if not type(shares.pop("decision")) is type(shares.pop("rule")) is str:
                 return False
+            numbers.append((shares.pop("u_log_loss", None) or 0) / 1e9)  # not bounded by 1
             numbers += shares.values()
     except (AttributeError, KeyError, TypeError, OverflowError):
         return False

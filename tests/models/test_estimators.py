@@ -1,5 +1,6 @@
 """The one interface: every estimator, asked with S and without, cloned, stored, run twice."""
 
+import copy
 import json
 from dataclasses import replace
 from inspect import signature
@@ -317,7 +318,7 @@ def test_damaged_files_are_refused(stored, tmp_path):
 
 def test_a_model_can_be_loaded_to_another_device(base, blobs, tmp_path):
     """One of a machine with a GPU can be read on another; its base goes with it."""
-    fitted = VaePuBayes(base=base).fit(blobs[0], blobs[2])
+    fitted = VaePuBayes(base=copy.deepcopy(base)).fit(blobs[0], blobs[2])
     fitted.device = fitted.base_.device = "cuda"
     fitted.save(tmp_path / "model")
     loaded = VaePuBayes.load(tmp_path / "model", device="cpu")
