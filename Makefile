@@ -53,7 +53,7 @@ clean:  ## remove the environment and everything built
 	rm -rf .venv _build mutants .pytest_cache .hypothesis .ruff_cache .coverage
 
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 10) <= v <= (3, 12) or sys.exit("Python 3.10, 3.11 or 3.12 is needed, this is %d.%d: name one with make PYTHON=python3.11" % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or sys.exit("Python 3.11, 3.12 or 3.13 is needed, this is %d.%d: name one with make PYTHON=python3.11" % v)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip  # Python brings an old one
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[torch,book,test,cluster]'

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,9 @@ from packaging.utils import canonicalize_name
 from pu_utils.__main__ import main
 from pu_utils.repository import repository_url, set_repository
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-PYTHONS = ("3.10", "3.11", "3.12")
+PYTHONS = ("3.11", "3.12", "3.13")
 NEW_ADDRESS = "https://github.com/someone/their-book"
 
 

@@ -4,12 +4,12 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-import tomllib
 
 from pu_utils import rules
 from pu_utils.metrics import u_auc

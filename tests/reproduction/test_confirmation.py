@@ -11,6 +11,7 @@ from pu_utils.data import load
 from pu_utils.reproduction.compute import Stopwatch
 from pu_utils.reproduction.experiment import GRIDS, LABEL_FREQUENCIES
 from pu_utils.reproduction.families import EM_CHANGES, FAMILIES
+from pu_utils.reproduction.record import current_experiments, read_experiments
 
 RESULTS = Path(__file__).parents[2] / "results" / "confirmation"
 GRID = GRIDS["confirmation"]
@@ -47,6 +48,13 @@ def _once(sets):
 def test_settings_are_those_that_were_frozen():
     """The file was committed before the first result; nothing may have changed since."""
     assert json.loads((RESULTS / "frozen.json").read_text("utf-8"))["settings"] == frozen()
+
+
+def test_recorded_results_are_of_the_frozen_settings():
+    """Each is current, and of a seed that had not been used before."""
+    recorded = read_experiments(RESULTS)
+    assert None not in current_experiments(recorded)
+    assert set(recorded["seed"]) <= set(GRID["seeds"])
 
 
 @pytest.mark.parametrize("family", [*FAST, "lbe", "vae_pu_bayes"])
