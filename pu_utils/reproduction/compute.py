@@ -10,6 +10,7 @@ from pu_utils.data import load
 from pu_utils.data.record import check_choice
 from pu_utils.reproduction.families import FAMILIES
 from pu_utils.reproduction.provenance import provenance
+from pu_utils.rules import balanced_rule
 
 U_METRICS = ("u_accuracy", "u_balanced_accuracy", "u_precision", "u_recall", "u_f1")
 
@@ -101,12 +102,11 @@ def measure(decision, test):
         values |= {name: getattr(metrics, name)(test.y, predicted, test.s) for name in U_METRICS}
         values["u_auc"] = metrics.u_auc(test.y, decision.score(), test.s)
     if decision.rule == "augmented":
-        score = decision.score()
-        balanced = score > score[test.s == 0].mean()  # the balanced rule: at the prior of U
+        balanced = balanced_rule(decision.y_proba, decision.s_proba, test.s)
         values["u_balanced_accuracy_of_balanced_rule"] = metrics.u_balanced_accuracy(
             test.y, balanced, test.s
         )
-        values["u_log_loss"] = metrics.u_log_loss(test.y, score, test.s)
+        values["u_log_loss"] = metrics.u_log_loss(test.y, decision.score(), test.s)
     finite = {name: value if np.isfinite(value) else None for name, value in values.items()}
     return {"decision": decision.name, "rule": decision.rule, **finite}
 
