@@ -1,9 +1,13 @@
 """The palette of the book, and the figures that two chapters share: numbers in, a figure out."""
 
+import io
+import sys
 from contextlib import contextmanager
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.collections import Collection, QuadMesh
+from matplotlib.figure import Figure
 
 from pu_utils.data import DATASET_NAMES
 from pu_utils.metrics import METRIC_NAMES
@@ -49,6 +53,8 @@ STYLE = {
     "legend.fontsize": 9,
     "figure.constrained_layout.use": True,
 }
+CROWD = 400  # a scatter of more points than this is drawn as pixels, which weigh less
+PHOTOGRAPH = "photograph"  # the mark of what a dark page must not turn into its negative
 
 
 @contextmanager
@@ -58,6 +64,45 @@ def new_figure(*args, **kwargs):
         figure, axes = plt.subplots(*args, **kwargs)
         yield figure, axes
         plt.close(figure)
+
+
+def as_svg(figure):
+    """The figure as SVG: sharp at every size, and the same bytes whenever it is drawn.
+
+    Letters are drawn as shapes, since a reader's machine may lack their typeface.
+
+    Parameters
+    ----------
+    figure : Figure
+    """
+    for artist in figure.findobj(Collection):
+        crowded = isinstance(artist, QuadMesh) or len(artist.get_offsets()) > CROWD
+        artist.set_rasterized(crowded)
+    drawn = io.StringIO()
+    with plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "the same at every run"}):
+        metadata = {"Date": None, "Creator": None}
+        figure.savefig(drawn, format="svg", bbox_inches="tight", dpi=200, metadata=metadata)
+    return drawn.getvalue()
+
+
+def show_as_svg(shell):
+    """Let a notebook show every figure by :func:`as_svg`, and in no other form.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        What ``get_ipython()`` gives.
+    """
+    import matplotlib_inline.backend_inline  # noqa: F401  asks for PNG when first imported: not later
+
+    formatters = shell.display_formatter.formatters
+    for formatter in formatters.values():
+        formatter.pop(Figure, None)
+    formatters["image/svg+xml"].for_type(Figure, as_svg)
+
+
+if "IPython" in sys.modules and (notebook := sys.modules["IPython"].get_ipython()):
+    show_as_svg(notebook)
 
 
 def image_strips(strips):
@@ -70,7 +115,7 @@ def image_strips(strips):
     """
     with new_figure(len(strips), 1, figsize=(7, 1.15 * len(strips))) as (figure, axes):
         for ax, (title, images) in zip(np.atleast_1d(axes), strips.items(), strict=True):
-            ax.imshow(np.concatenate(list(images), axis=1), cmap="gray_r")
+            ax.imshow(np.concatenate(list(images), axis=1), cmap="gray_r", gid=PHOTOGRAPH)
             ax.set_title(title, loc="left", fontsize=10)
             ax.axis("off")
     return figure

@@ -1,9 +1,12 @@
 """Each figure draws what it is given, once, in the book's style."""
 
+from xml.etree import ElementTree
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from pu_utils import plots
 
@@ -21,6 +24,50 @@ def no_figure_left_open():
     """A figure left open would be shown twice in a notebook."""
     yield
     assert plt.get_fignums() == []
+
+
+def tags(figure):
+    """Names of the elements in the figure as SVG, without their namespace."""
+    return [
+        element.tag.split("}")[1] for element in ElementTree.fromstring(plots.as_svg(figure)).iter()
+    ]
+
+
+def scatter(n_points):
+    """A figure of so many points."""
+    with plots.new_figure() as (figure, axes):
+        axes.scatter(*np.random.default_rng(0).random((2, n_points)))
+    return figure
+
+
+def test_a_figure_is_the_same_bytes_at_every_run():
+    """No date and no random name stands in it, and no typeface that a reader may lack."""
+    first, second = (plots.as_svg(scatter(20)) for _ in range(2))
+    assert first == second and "date" not in first
+    assert "text" not in tags(scatter(20)) and "image" not in tags(scatter(20))
+
+
+def test_a_crowd_is_drawn_as_pixels():
+    """Points beyond number become one image; axes and letters stay sharp."""
+    drawn = tags(scatter(50_000))
+    assert drawn.count("image") == 1 and drawn.count("path") > 10
+    assert len(plots.as_svg(scatter(50_000))) < 400_000
+
+
+def test_a_notebook_shows_svg_alone():
+    """No pixels beside the drawing, whatever the inline backend has asked for."""
+    shell = InteractiveShell()
+    shell.display_formatter.formatters["image/png"].for_type(plt.Figure, lambda figure: "pixels")
+    plots.show_as_svg(shell)
+    shown, _ = shell.display_formatter.format(scatter(3))
+    assert shown.keys() == {"image/svg+xml", "text/plain"}
+
+
+def test_photographs_are_marked():
+    """So that a dark page can leave them as they are; a drawing has no such mark."""
+    strips = plots.image_strips({"a": np.zeros((3, 4, 5))})
+    assert f'id="{plots.PHOTOGRAPH}' in plots.as_svg(strips)
+    assert plots.PHOTOGRAPH not in plots.as_svg(scatter(3))
 
 
 def test_image_strips_shows_each_row():
