@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 BROWSER_READY := .venv/browser-ready
+COLAB := .venv/colab
 MUTANTS_READY := .venv/mutants-ready
 BOOK := $(BIN)/jupyter-book build . --quiet
 # two workers on two cores: more threads would fight
 test: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book test rerun serve lint bench browser fuzz mutants clean
+.PHONY: help book test rerun serve lint bench browser colab fuzz mutants clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-9s %s\n", $$1, $$2}' Makefile
@@ -41,6 +42,9 @@ bench: $(READY)  ## timings, as ratios within one run
 browser: book $(BROWSER_READY)  ## look at every page in headless Chromium (must be installed)
 	$(BIN)/pytest -n 2 -m browser tests/browser
 
+colab: $(READY) $(COLAB)/ready  ## run three notebooks as on Colab, with its older packages
+	$(BIN)/pytest -m colab tests/colab
+
 fuzz: $(READY)  ## strange input, kills and runs at once, ten times as much as in the tests
 	ROUNDS=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/test_fuzz.py tests/models/test_fuzz.py \
 	  tests/reproduction/test_runner.py -k "fuzz or killed or at_once"
@@ -66,3 +70,8 @@ $(MUTANTS_READY): $(READY)
 $(BROWSER_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser]'
 	@touch $(BROWSER_READY)
+
+$(COLAB)/ready: tests/colab/versions.txt
+	$(PYTHON) -m venv --clear $(COLAB)
+	$(COLAB)/bin/python -m pip install --quiet --requirement tests/colab/versions.txt
+	@touch $(COLAB)/ready

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from IPython.core.inputtransformer2 import TransformerManager
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -136,17 +137,45 @@ def test_notebook_opens_with_badge_and_boot_cell(path):
     colab = f"https://colab.research.google.com/github/{slug}/blob/main/notebooks/{path.name}"
     assert f"]({colab})" in source(badge) and badge["metadata"]["tags"] == ["remove-cell"]
     assert 'if "google.colab" in sys.modules' in source(boot)
-    assert f"{repository_url(ROOT)} " in source(boot)
+    assert f'"{repository_url(ROOT)}"' in source(boot)
+    assert source(boot) == source(notebook(NOTEBOOKS[0])["cells"][1])
     assert boot["metadata"]["tags"] == ["remove-cell", "nbval-ignore-output"]
     tags = {tag for cell in rest for tag in cell["metadata"].get("tags", [])}
     assert not {tag for tag in tags if "nbval" in tag or "skip" in tag}
+
+
+def boot(address):
+    """Run the boot cell of the book at an address here, as IPython would."""
+    cell = source(notebook(NOTEBOOKS[0])["cells"][1]).replace(repository_url(ROOT), address)
+    exec(TransformerManager().transform_cell(cell), {})
+
+
+def test_boot_cell_does_nothing_here(capfd):
+    """Where the module is installed and the machine is not Colab's."""
+    boot(NEW_ADDRESS)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_boot_cell_of_a_downloaded_notebook_says_what_it_needs(monkeypatch):
+    """Without the book around it, a notebook names the two ways to it."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"git clone https://.*`make book`.*or .*Colab"):
+        boot(NEW_ADDRESS)
+
+
+def test_boot_cell_on_colab_says_what_to_do_with_the_placeholder(monkeypatch):
+    """Before the book has an address, there is nothing that Colab could clone."""
+    monkeypatch.setitem(sys.modules, "google.colab", None)
+    with pytest.raises(RuntimeError, match=r"placeholder: .* set-repo"):
+        boot("https://github.com/your-name/augmented-pu-book")
 
 
 @each_notebook
 def test_figures_have_caption_and_alternative_text(path):
     """Each cell that shows a figure says in words what it shows."""
     for cell in notebook(path)["cells"]:
-        if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
+        shown = {kind for output in cell.get("outputs", []) for kind in output.get("data", {})}
+        if any(kind.startswith("image/") for kind in shown):
             described = cell["metadata"]["mystnb"]
             assert len(described["image"]["alt"]) > 60
             assert described["figure"]["caption"] and described["figure"]["name"]
@@ -160,7 +189,16 @@ def test_every_notebook_is_in_the_book():
 
 def run_nbval(path):
     """Exit status and output of strict nbval on one notebook, as `make test` calls it."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--nbval"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "conftest",
+        "--nbval",
+    ]
     command += ["--nbval-current-env", "--nbval-sanitize-with"]
     command += [str(ROOT / "tests" / "nbval_sanitize.cfg"), str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
