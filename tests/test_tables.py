@@ -237,7 +237,7 @@ def test_one_seed_and_unusual_numbers_are_said():
     few = (metrics["decision"] == "VP+S") & (metrics["seed"] > 0)
     text = to_html(compare(metrics[~few]), "table2")
     assert "<td>66.00<br>(n = 1)</td>" in text
-    assert "3 seeds where a figure does not say otherwise" in text
+    assert "3 seeds where a number does not say otherwise" in text
 
 
 class Tags(HTMLParser):

@@ -39,12 +39,12 @@ from pu_utils.reproduction.tables import (
 MOST = 0.75  # share of the cases in which a claim "in most cases" must hold
 HALF = 0.5  # of those that were run, below which it does not hold
 RULE = (
-    f"A claim holds if it does in at least {MOST:.0%} of its cases, and does not hold if it does "
-    f"in less than {HALF:.0%} of those that were run; in between it holds in part. Where seeds can "
-    "be paired, a case counts only if the difference is sure at 5% after Holm's correction: the "
-    f"claim then holds if at least {MOST:.0%} of its cases surely have it so, does not hold if "
-    f"more of them surely have it the other way, and is open if less than {HALF:.0%} are decided. "
-    "Mathematics must hold in every case."
+    f"A claim holds if at least {MOST:.0%} of its cases bear it out, and does not hold if fewer "
+    f"than {HALF:.0%} of those that were run do; in between it holds in part. Where seeds can be "
+    "paired, a case counts only if its difference is sure, that is significant at 5% after Holm's "
+    f"correction. The claim then holds if at least {MOST:.0%} of its cases surely bear it out, "
+    "does not hold if more of them surely contradict it than bear it out, and is open if fewer "
+    f"than {HALF:.0%} of them are decided. Mathematics must hold in every case."
 )
 READING_SCHEDULES = {  # of a reading, on synthetic and on real sets
     "clean": ("fast", "fast"),

@@ -72,7 +72,7 @@ def _caption(rows, usual):
     """Metric, unit, design, schedule, reading, number of seeds, and what was not run."""
     first = rows[0]
     count = "1 seed" if usual == 1 else f"{usual} seeds"
-    seeds = f"{count} where a figure does not say otherwise" if usual else "none recorded"
+    seeds = f"{count} where a number does not say otherwise" if usual else "none recorded"
     reading = {
         "clean": "every method from the same VAE-PU",
         "replay": "one network handed from method to method, as in the authors' program",
@@ -177,12 +177,13 @@ def verdicts_html(judged, links=None):
     judged : pandas.DataFrame
         What :func:`pu_utils.reproduction.claims.judge` gives.
     links : dict of str to str, optional
-        Where the figures of a claim are shown, by its key.
+        Where the numbers behind a claim are shown, by its key.
     """
     rows = "".join(_verdict_row(row, (links or {}).get(row.Index)) for row in judged.itertuples())
     return (
         f'<div class="pu-table"><ul class="pu-verdicts">\n{rows}</ul>\n'
-        f"<p><small>{escape(RULE)}</small></p></div>\n"
+        "<details><summary>How a verdict is reached</summary>"
+        f"<p>{escape(RULE)}</p></details></div>\n"
     )
 
 
@@ -200,7 +201,7 @@ def _verdict_row(row, link):
 
 def _answer(row, key, name):
     points = getattr(row, f"{key}_points", float("nan"))
-    apart = "" if isnan(points) else f"; {points:.1f} points from the published figures"
+    apart = "" if isnan(points) else f"; {points:.1f} points from the published numbers"
     return f"{name}: <strong>{getattr(row, key)}</strong> ({getattr(row, f'{key}_counts')}{apart})"
 
 
