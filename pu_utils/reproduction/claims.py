@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from pu_utils import risk, rules
+from pu_utils.data import NAMES
 from pu_utils.reproduction import tables
 from pu_utils.reproduction.tables import CELL, PUBLISHED, TABLE_NAMES
 
@@ -379,6 +380,7 @@ def judge(metrics, keys=None, estimates=None, design="released"):
         ``clean_points`` and ``replay_points``, the mean distance from the published figures
         (missing where the two compare different things); and the ``verdict``.
     """
+    metrics = metrics[metrics["dataset"].isin(NAMES)]
     wanted = [claim for claim in CLAIMS if keys is None or claim.key in keys]
     sources = ("published", *READING_SCHEDULES)
     evidence = {source: Evidence(metrics, source, design) for source in sources}
