@@ -222,7 +222,7 @@ def against_frequency(comparison, table, methods):
     with new_figure(n_rows, n_columns, figsize=size, sharex=True) as (figure, axes):
         for ax, name in zip(axes.flat, names, strict=True):
             _frequency_panel(ax, rows[rows["dataset"] == name], methods)
-            ax.set_title(TITLES[name])
+            ax.set_title(TITLES.get(name, name))
         for ax in axes[-1]:
             ax.set_xlabel("label frequency c")
         for ax in axes[:, 0]:
@@ -235,7 +235,7 @@ def against_frequency(comparison, table, methods):
 def _frequency_panel(ax, rows, methods):
     """Bands and marks of one data set; says so where nothing of ours is there."""
     for method in methods:
-        colour, marker = METHOD_STYLES[method]
+        colour, marker = METHOD_STYLES.get(method, ("black", "o"))
         line = rows[rows["method"] == method].sort_values("label_frequency")
         c, low = line["label_frequency"], line["published"] - 2 * line["published_se"]
         high = line["published"] + 2 * line["published_se"]
@@ -268,7 +268,7 @@ def gains(table, published):
             fill = ["white" if side == "open" else colour for side in rows["side"]]
             dots = {"marker": marker, "edgecolor": colour, "zorder": 3, "s": 26}
             axes.scatter(rows["mean"], where, facecolor=fill, **dots)
-            axes.scatter([], [], facecolor=colour, label=TITLES[name], **dots)
+            axes.scatter([], [], facecolor=colour, label=TITLES.get(name, name), **dots)
             beside = published.loc[name].reindex(rows.index)
             axes.scatter(beside, where, marker="|", color="black", s=40, zorder=4)
         axes.scatter([], [], marker="|", color="black", s=40, label="published")

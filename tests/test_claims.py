@@ -10,8 +10,7 @@ from pu_utils.__main__ import main
 from pu_utils.reproduction import claims, rendering
 from pu_utils.reproduction.claims import (
     CLAIMS,
-    Equal,
-    Pair,
+    Comparison,
     golden_area,
     judge,
     scoreboard,
@@ -196,11 +195,10 @@ def test_claims_are_well_formed():
     assert len({claim.key for claim in CLAIMS}) == len(CLAIMS)
     assert {claim.table for claim in CLAIMS} <= set(claims.SOURCES)
     assert {claim.per for claim in CLAIMS} <= {"cell", "dataset", "table"}
-    by_function = {claim.key for claim in CLAIMS if not isinstance(claim.holds, Pair | Equal)}
+    by_function = {claim.key for claim in CLAIMS if not isinstance(claim.holds, Comparison)}
     assert by_function == set(claims.CONCLUSIONS)
     for claim in CLAIMS:
-        needs_methods = claim.table.startswith(("table", "section"))
-        assert bool(claim.methods) == (needs_methods and not isinstance(claim.holds, Pair | Equal))
+        assert bool(claim.methods) == claim.table.startswith(("table", "section"))
 
 
 @pytest.mark.parametrize(

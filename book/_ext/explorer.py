@@ -6,6 +6,7 @@ whenever the page is built, and a table of the first choice for readers without 
 """
 
 import json
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -49,14 +50,15 @@ def figures(results):
             if row["seeds"]:
                 entry[reading] = _figure(row["ours"], row["ours_se"], row["seeds"])
     _drop_repetitions(rows)
+    sets = DATASET_NAMES | {place[1]: place[1] for place in rows if place[1] not in DATASET_NAMES}
     return {
         "metrics": METRIC_NAMES,
-        "sets": DATASET_NAMES,
+        "sets": sets,
         "sources": SOURCES,
         "first": FIRST,
         "rows": [
             [*place, [entry.get(source) for source in SOURCES]]
-            for place, entry in sorted(rows.items(), key=_order)
+            for place, entry in sorted(rows.items(), key=partial(_order, list(sets)))
         ],
     }
 
@@ -66,11 +68,11 @@ def _figure(mean, error, seeds):
     return [round(mean, 2), round(error, 2) if error == error else None, int(seeds)]
 
 
-def _order(item):
-    """The paper's methods in its order, those that it lacks last."""
+def _order(sets, item):
+    """The paper's sets and methods in its order, those that it lacks last."""
     (metric, name, c, method), _ = item
     place = METHODS.index(method) if method in METHODS else len(METHODS)
-    return metric, list(DATASET_NAMES).index(name), c, place, method
+    return metric, sets.index(name), c, place, method
 
 
 def _drop_repetitions(rows):

@@ -17,7 +17,7 @@ seed, with Holm's correction for the number of cases, and may stay open.
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import NamedTuple
 
@@ -25,15 +25,9 @@ import numpy as np
 import pandas as pd
 
 from pu_utils import risk, rules
-from pu_utils.reproduction.tables import (
-    CELL,
-    PUBLISHED,
-    TABLE_NAMES,
-    by_seed,
-    compare,
-    figures,
-    paired,
-)
+from pu_utils.data import NAMES
+from pu_utils.reproduction import tables
+from pu_utils.reproduction.tables import CELL, PUBLISHED, TABLE_NAMES
 
 # The book's from its beginning; that pairs decide was settled after our clean figures were known.
 MOST = 0.75  # share of the cases in which a claim "in most cases" must hold
@@ -52,19 +46,11 @@ READING_SCHEDULES = {  # of a reading, on synthetic and on real sets
 }
 MATHEMATICS = {"theorem1": "Theorem 1", "example1": "Example 1", "example2": "Example 2"}
 SOURCES = TABLE_NAMES | MATHEMATICS | {"figure2": "Figure 2", "section2": "Section 2"}
+TABLE_METRICS = dict(tables.published()[["table", "metric"]].drop_duplicates().to_numpy())
 TOLERANCE = 1e-12
 
 
 # The mathematics, case by case
-
-
-def _tried_on(table):
-    """The cases in which the theorem or an example is put to the test."""
-    return {
-        "theorem1": _populations(),
-        "example1": [(a,) for a in np.linspace(-2, 2, 41)],
-        "example2": product((0.5, 1, 2), (0, 0.5, 1, 2, 4)),
-    }[table]
 
 
 def _populations(n=200, points=3):
@@ -75,18 +61,20 @@ def _populations(n=200, points=3):
         yield y, y * rng.random(points), rng.dirichlet(np.ones(points))
 
 
+TRIED_ON = {  # the cases in which the theorem or an example is put to the test
+    "theorem1": tuple(_populations()),
+    "example1": [(a,) for a in np.linspace(-2, 2, 41)],
+    "example2": tuple(product((0.5, 1, 2), (0, 0.5, 1, 2, 4))),
+}
+
+
 def _no_rule_is_better(y, s, weights):
     """No rule of (x, S) errs less than the augmented one; its risk is the one stated."""
-    # what calling an unlabelled, a labelled row 0 or 1 costs at each point
-    unlabelled, labelled = np.stack([y - s, 1 - y]), np.stack([s, 0 * s])
-    points = np.arange(len(y))
-    calls = [list(call) for call in product((0, 1), repeat=len(y))]
-    errors = [
-        weights @ (unlabelled[one, points] + labelled[other, points])
-        for one, other in product(calls, calls)
-    ]
-    own = rules.augmented_rule(y, s, np.zeros_like(y)).astype(int)
-    error = weights @ unlabelled[own, points]
+    labelled = np.repeat([0, 1], len(y))  # each point twice: its unlabelled rows, its labelled ones
+    missed, false = np.concatenate([y - s, s]), np.concatenate([1 - y, 0 * s])
+    own = rules.augmented_rule(np.tile(y, 2), np.tile(s, 2), labelled)
+    calls = [*product((False, True), repeat=len(labelled)), own]
+    *errors, error = np.where(calls, false, missed) @ np.tile(weights, 2)
     stated = risk.augmented_bayes_risk(y, s, weights)
     return abs(min(errors) - error) < TOLERANCE and abs(error - stated) < TOLERANCE
 
@@ -143,21 +131,13 @@ def _gain_grows(t):
     return by_frequency[[0.7, 0.9]].mean(axis=1) > by_frequency[[0.02, 0.1]].mean(axis=1)
 
 
-def _lbe_falls(t):
-    by_frequency = t["LBE+S"].unstack("label_frequency")
-    return by_frequency[0.9] < by_frequency[0.7]
-
-
 def _depends_less_on_c(t):
     ranges = t.groupby("dataset").max() - t.groupby("dataset").min()
     return ranges["VP-B+S"] <= ranges["VP-B of Table 1"] / 2
 
 
-def _precision_outweighs_recall(t):
-    with_s, without = (
-        t[f"precision of {name}"] + t[f"recall of {name}"] for name in ("VP-B+S", "VP-B")
-    )
-    return with_s > without
+def _precision_and_recall(t, method):
+    return t[f"precision of {method}"] + t[f"recall of {method}"]
 
 
 def _passes_sign_test(t):
@@ -175,7 +155,7 @@ CONCLUSIONS = {
     "traditional-margin": lambda t: _lead(t).max() >= 4.5,
     "traditional-rare-labels": lambda t: _lead(t) < 0,
     "traditional-many-labels": lambda t: _lead(t) >= -1,
-    "synthetic-lbe-falls": _lbe_falls,
+    "synthetic-lbe-falls": lambda t: t["LBE+S"].xs(0.9, level=1) < t["LBE+S"].xs(0.7, level=1),
     "prophets-agree": lambda t: (t["S-Prophet"] - t["Y-Prophet"]).abs() <= 1,
     "prophets-part": lambda t: t["S-Prophet"] - t["Y-Prophet"] > 15,
     "synthetic-sign-test": _passes_sign_test,
@@ -184,7 +164,9 @@ CONCLUSIONS = {
     "real-dependence-on-c": _depends_less_on_c,
     "real-sign-test": _passes_sign_test,
     "real-gain-small": lambda t: _gain(t).abs() <= 3,
-    "precision-outweighs-recall": _precision_outweighs_recall,
+    "precision-outweighs-recall": lambda t: (
+        _precision_and_recall(t, "VP-B+S") > _precision_and_recall(t, "VP-B")
+    ),
     "golden-few": lambda rows: rows["golden"].mean() < 0.1,
     "golden-negative": lambda rows: rows.loc[rows["golden"], "class"].mean() < 0.5,
     "extreme-y": lambda rows: ((rows["y"] < 0.1) | (rows["y"] > 0.9)).mean() > MOST,
@@ -194,22 +176,16 @@ CONCLUSIONS = {
 # The claims
 
 
-class Pair(NamedTuple):
-    """That a method is ahead of (the best of) others, or behind (the worst of) them."""
+class Comparison(NamedTuple):
+    """That a method is ahead of the best of others (">"), behind the worst ("<"), or equal ("=").
 
-    method: str
-    others: tuple
-    sign: int = 1
-
-
-class Equal(NamedTuple):
-    """That two methods do not differ significantly.
-
-    Of the published figures: by at most two combined standard errors; of ours: not surely.
+    Equal are methods that do not differ significantly: of the published figures by at most two
+    combined standard errors; of ours, not surely.
     """
 
     method: str
-    other: str
+    relation: str
+    others: tuple
 
 
 class Claim(NamedTuple):
@@ -219,8 +195,8 @@ class Claim(NamedTuple):
     table: str
     claim: str
     case: str  # what must hold in one case
-    holds: Pair | Equal | Callable  # a comparison of methods, or one of the functions above
-    methods: tuple  # whose figures the function needs
+    holds: Comparison | Callable  # of the latter, one of the functions above
+    methods: tuple  # whose figures it is about
     c: tuple  # the label frequencies it speaks of; all where empty
     datasets: tuple  # likewise
     per: str  # a case is a data set at a label frequency (a "cell"), a "dataset" or the "table"
@@ -234,7 +210,8 @@ def read_claims(path=PUBLISHED / "claims.csv"):
     ----------
     path : path
         A CSV file with the fields of :class:`Claim` as columns. In lists commas separate; ``holds``
-        is "A > B, C", "A < B, C" or "A = B", or blank where a function tells.
+        is "A > B, C", "A < B, C" or "A = B", or blank where a function tells; the methods are then
+        those whose figures the function needs.
 
     Returns
     -------
@@ -243,7 +220,7 @@ def read_claims(path=PUBLISHED / "claims.csv"):
     Examples
     --------
     >>> read_claims()[6].holds
-    Pair(method='VP-B', others=('VP', 'VP-A3', 'VP-IF'), sign=1)
+    Comparison(method='VP-B', relation='>', others=('VP', 'VP-A3', 'VP-IF'))
     """
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     if list(table) != list(Claim._fields):
@@ -256,28 +233,25 @@ def read_claims(path=PUBLISHED / "claims.csv"):
 
 def _claim(row):
     """The claim of a row of texts."""
+    found = re.fullmatch("(.+) ([<>=]) (.+)", row.holds)
+    if found:
+        method, relation, others = found.groups()
+        holds = Comparison(method, relation, _listed(others))
+        methods = (method, *holds.others)
+    elif row.key in CONCLUSIONS and not row.holds:
+        holds, methods = CONCLUSIONS[row.key], _listed(row.methods)
+    else:
+        raise ValueError(
+            f"the claim {row.key!r} holds if {row.holds!r}; write 'A > B, C', 'A < B, C' or "
+            "'A = B', or leave it blank and add a function to CONCLUSIONS"
+        )
     return row._replace(
-        holds=_holds(row.key, row.holds),
-        methods=_listed(row.methods),
+        holds=holds,
+        methods=methods,
         c=tuple(map(float, _listed(row.c))),
         datasets=_listed(row.datasets),
         same_question={"yes": True, "no": False}[row.same_question],
     )
-
-
-def _holds(key, text):
-    if key in CONCLUSIONS and not text:
-        return CONCLUSIONS[key]
-    found = re.fullmatch("(.+) ([<>=]) (.+)", text)
-    if found is None:
-        raise ValueError(
-            f"the claim {key!r} holds if {text!r}; write 'A > B, C', 'A < B, C' or 'A = B', or "
-            "leave it blank and add a function to CONCLUSIONS"
-        )
-    method, relation, others = found.groups()
-    if relation == "=":
-        return Equal(method, others)
-    return Pair(method, _listed(others), 1 if relation == ">" else -1)
 
 
 def _listed(text):
@@ -336,48 +310,40 @@ class Evidence:
     """The figures of one source, table by table, and its seeds where it has any."""
 
     def __init__(self, metrics, source, design):
-        self.metrics, self.source, self.design = metrics, source, design
-        self.reading = "clean" if source == "published" else source
-        self.schedules = READING_SCHEDULES[self.reading]
-        self.comparisons = {
-            schedule: compare(metrics, design, schedule, self.reading)
-            for schedule in set(self.schedules)
-        }
+        self.source = source
+        reading = {"design": design, "reading": "clean" if source == "published" else source}
+        self.schedules = READING_SCHEDULES[reading["reading"]]
+        self.compare = cache(partial(tables.compare, metrics, **reading))
+        self.by_seed = cache(partial(tables.by_seed, metrics, **reading))
 
     def table(self, claim, source=None):
         """The figures that a claim is about, a row per data set and label frequency."""
-        source = source or ("published" if self.source == "published" else "ours")
-        comparison = self.comparisons[self._schedule(claim)]
         if claim.table == "section2":
             return self._precision_and_recall()
-        wide = figures(comparison, claim.table, source)
+        source = source or ("published" if self.source == "published" else "ours")
+        comparison = self.compare(schedule=self._schedule(claim))
+        wide = tables.figures(comparison, claim.table, source)
         if claim.table == "table3":
-            traditional = figures(comparison, "table1", source)["VP-B"]
+            traditional = tables.figures(comparison, "table1", source)["VP-B"]
             wide = wide.assign(**{"VP-B of Table 1": traditional})
         for level, wanted in (("label_frequency", claim.c), ("dataset", claim.datasets)):
             if wanted:
                 wide = wide[wide.index.get_level_values(level).isin(wanted)]
         return wide
 
-    def seeds(self, claim, methods):
-        """The same figures of these methods seed by seed."""
-        metric = {"table1": "accuracy"}.get(claim.table, "u_accuracy")
-        metric = "u_balanced_accuracy" if claim.table.startswith("tableA") else metric
-        seeds = self._seeds(metric, self._schedule(claim)).drop(columns="LBE+S", errors="ignore")
-        seeds = seeds.rename(columns={"LBE+S (released)": "LBE+S"}).reindex(columns=methods)
+    def seeds(self, claim):
+        """The same figures seed by seed."""
+        seeds = self.by_seed(TABLE_METRICS[claim.table], schedule=self._schedule(claim))
+        seeds = seeds.drop(columns="LBE+S", errors="ignore")
+        seeds = seeds.rename(columns={"LBE+S (released)": "LBE+S"}).reindex(columns=claim.methods)
         return seeds[seeds.index.droplevel("seed").isin(self.table(claim).index)].dropna()
 
     def distance(self, claim):
         """Mean distance of our figures that a claim is about from the published ones, in points."""
         if claim.table == "section2":
             return np.nan
-        methods = list(_methods(claim))
-        ours, paper = (self.table(claim, source)[methods] for source in ("ours", "published"))
-        return (ours - paper).abs().mean(axis=None)
-
-    @cache  # noqa: B019, lives no longer than a judgement
-    def _seeds(self, metric, schedule):
-        return by_seed(self.metrics, metric, self.design, schedule, self.reading)
+        ours, paper = (self.table(claim, source) for source in ("ours", "published"))
+        return (ours - paper)[list(claim.methods)].abs().mean(axis=None)
 
     def _schedule(self, claim):
         made = claim.table in ("table2", "table4", "tableA2", "tableA4")
@@ -386,7 +352,7 @@ class Evidence:
     def _precision_and_recall(self):
         wide = {}
         for what in ("precision", "recall"):
-            seeds = self._seeds(f"u_{what}", "fast")
+            seeds = self.by_seed(f"u_{what}", schedule="fast")
             means = seeds.reindex(columns=["VP-B", "VP-B+S"]).groupby(CELL).mean()
             wide |= {f"{what} of {name}": means[name] for name in means}
         return pd.DataFrame(wide)
@@ -414,6 +380,7 @@ def judge(metrics, keys=None, estimates=None, design="released"):
         ``clean_points`` and ``replay_points``, the mean distance from the published figures
         (missing where the two compare different things); and the ``verdict``.
     """
+    metrics = metrics[metrics["dataset"].isin(NAMES)]
     wanted = [claim for claim in CLAIMS if keys is None or claim.key in keys]
     sources = ("published", *READING_SCHEDULES)
     evidence = {source: Evidence(metrics, source, design) for source in sources}
@@ -426,7 +393,7 @@ def _judged(claim, evidence, estimates):
     answers = {source: Answer("", "") for source in evidence}
     distances = dict.fromkeys(READING_SCHEDULES, np.nan)
     if claim.table in MATHEMATICS:
-        cases = [claim.holds(*case) for case in _tried_on(claim.table)]
+        cases = [claim.holds(*case) for case in TRIED_ON[claim.table]]
         answer = "yes" if all(cases) else "no"
         answers["clean"] = Answer(answer, f"in {sum(cases)} of {len(cases)} cases")
     elif claim.table == "figure2":
@@ -467,35 +434,27 @@ def verdict(published, clean, replay):
     }[clean]
 
 
-def _methods(claim):
-    """Whose figures a claim is about."""
-    if isinstance(claim.holds, Pair):
-        return (claim.holds.method, *claim.holds.others)
-    return tuple(claim.holds) if isinstance(claim.holds, Equal) else claim.methods
-
-
 def _answer(claim, evidence):
-    table, methods = evidence.table(claim), list(_methods(claim))
-    if not isinstance(claim.holds, Pair | Equal):
+    table, holds = evidence.table(claim), claim.holds
+    if not isinstance(holds, Comparison):
         return _by_means(claim, table)
     if evidence.source == "published":
-        errors = evidence.table(claim, "published_se") if isinstance(claim.holds, Equal) else None
-        cases = _printed(claim.holds, table[methods].dropna(), errors)
+        errors = evidence.table(claim, "published_se")
+        cases = _printed(holds, table[list(claim.methods)].dropna(), errors)
         return _counted(int(cases.sum()), len(cases), len(table))
-    seeds = evidence.seeds(claim, methods)
-    if isinstance(claim.holds, Equal):
-        found = paired(seeds[methods[0]] - seeds[methods[1]])
+    found = tables.paired(_leads(holds, evidence.seeds(claim)))
+    if holds.relation == "=":
         return _counted(int((found["side"] == "open").sum()), len(found), len(table))
-    return _decided(paired(_leads(claim.holds, seeds)), len(table))
+    return _decided(found, len(table))
 
 
 def _printed(holds, table, errors):
     """In which cells the printed means have it so."""
-    if isinstance(holds, Pair):
-        rival = (holds.sign * table[list(holds.others)]).max(axis=1)
-        return holds.sign * table[holds.method] > rival
-    difference = (table[holds.method] - table[holds.other]).abs()
-    return difference <= 2 * np.hypot(errors[holds.method], errors[holds.other])
+    own, others = table[holds.method], table[list(holds.others)]
+    if holds.relation == "=":
+        (other,) = holds.others
+        return (own - table[other]).abs() <= 2 * np.hypot(errors[holds.method], errors[other])
+    return own > others.max(axis=1) if holds.relation == ">" else own < others.min(axis=1)
 
 
 def _decided(found, total):
@@ -512,18 +471,19 @@ def _decided(found, total):
     return Answer("open" if ahead + behind < HALF * len(found) else "in part", counts)
 
 
-def _leads(pair, seeds):
-    """By seed, how far the method of a pair is ahead of the best of the others.
+def _leads(holds, seeds):
+    """By seed, how far the method of a comparison is ahead of the best of the others.
 
     Which of several others is the best (the worst, if the claim is "behind") is judged by their
     means, cell by cell.
     """
     if seeds.empty:
         return pd.Series(dtype=float, index=seeds.index)
-    others = pair.sign * seeds[list(pair.others)]
+    seeds = -seeds if holds.relation == "<" else seeds
+    others = seeds[list(holds.others)]
     rival = others.groupby(CELL).transform("mean").idxmax(axis=1)
     of_rival = others.to_numpy()[np.arange(len(others)), others.columns.get_indexer(rival)]
-    return pair.sign * seeds[pair.method] - of_rival
+    return seeds[holds.method] - of_rival
 
 
 def _by_means(claim, table):

@@ -210,18 +210,9 @@ def lbe(data, parameters, seed, watch):
     from pu_utils.models import Lbe
 
     estimator = Lbe(random_state=seed, **AS_GIVEN, **parameters)
-    model = train("LBE", estimator, data, watch, **held_out(data))
     suffix = " (released)" if parameters["released"] else ""
-    decisions = with_and_without_s({"LBE": model}, data.test)
+    decisions = with_and_without_s({"LBE": train("LBE", estimator, data, watch)}, data.test)
     return [decision._replace(name=decision.name + suffix) for decision in decisions]
-
-
-def elkan_noto(data, parameters, seed, watch):
-    """Logistic regression of S and the prior: the baseline that needs no network."""
-    from pu_utils.models import ElkanNoto
-
-    model = train("EN", ElkanNoto(prior=data.prior), data, watch)
-    return with_and_without_s({"EN": model}, data.test)
 
 
 def vae_pu_bayes(data, parameters, seed, watch):
@@ -232,8 +223,7 @@ def vae_pu_bayes(data, parameters, seed, watch):
 
     models = _trained(VaePu, data, parameters, seed, watch)
     estimator = Recalibrated(FrozenEstimator(models["VP-B"]), prior=data.prior, random_state=seed)
-    name = "VP-B recalibrated"
-    models[name] = train(name, estimator, data, watch, **held_out(data))
+    models["VP-B recalibrated"] = train("VP-B recalibrated", estimator, data, watch)
     return with_and_without_s(models, data.test)
 
 
@@ -241,13 +231,11 @@ def augmented_em(data, parameters, seed, watch):
     """AugmentedEM; "told" what labelling looked at, which it then sees apart from the features."""
     from pu_utils.models import AugmentedEM
 
-    estimator = AugmentedEM(prior=data.prior, random_state=seed)
-    if not parameters["told"]:
-        model = train("EM", estimator, data, watch, **held_out(data))
-        return with_and_without_s({"EM": model}, data.test)
-    data, columns = _with_score(data)
-    model = train("EM told", estimator.set_params(**columns), data, watch, **held_out(data))
-    return with_and_without_s({"EM told": model}, data.test)
+    name, estimator = "EM", AugmentedEM(prior=data.prior, random_state=seed)
+    if parameters["told"]:
+        name, (data, columns) = "EM told", _with_score(data)
+        estimator.set_params(**columns)
+    return with_and_without_s({name: train(name, estimator, data, watch)}, data.test)
 
 
 def em_changes(data, parameters, seed, watch):
@@ -257,27 +245,25 @@ def em_changes(data, parameters, seed, watch):
     least = 1.02 * data.train.s.mean()  # a prior below the labelled share would be refused
     models = {}
     for name, change in parameters["changes"].items():
-        prior = max(change.get("prior_times", 1) * data.prior, least)
-        options = {key: value for key, value in change.items() if key != "prior_times"}
+        options = dict(change)
+        prior = max(options.pop("prior_times", 1) * data.prior, least)
         model = AugmentedEM(prior=prior, random_state=seed, **options)
-        models[f"EM, {name}"] = train(name, model, data, watch, **held_out(data))
+        models[f"EM, {name}"] = train(name, model, data, watch)
     shuffled = np.random.default_rng(seed).permutation(len(data))
     wrong, columns = _with_score(replace(data, score=shuffled.astype(float)))
     model = AugmentedEM(prior=data.prior, random_state=seed, **columns)
-    model = train("told wrongly", model, wrong, watch, **held_out(wrong))
-    return with_and_without_s(models, data.test) + with_and_without_s(
-        {"EM, told wrongly": model}, wrong.test
-    )
+    told_wrongly = {"EM, told wrongly": train("told wrongly", model, wrong, watch)}
+    return with_and_without_s(models, data.test) + with_and_without_s(told_wrongly, wrong.test)
 
 
-def simple(name, data, parameters, seed, watch):
-    """SAR-EM, which needs no prior, or uPU."""
+def simple(name, estimator, data, parameters, seed, watch):
+    """Methods that need no network and no chance: Elkan and Noto's, SAR-EM, uPU."""
     from pu_utils import models
 
-    estimator = getattr(models, parameters["estimator"])()
-    if "prior" in estimator.get_params():
-        estimator.set_params(prior=data.prior)
-    return with_and_without_s({name: train(name, estimator, data, watch)}, data.test)
+    model = getattr(models, estimator)()
+    if "prior" in model.get_params():  # SAR-EM needs none
+        model.set_params(prior=data.prior)
+    return with_and_without_s({name: train(name, model, data, watch)}, data.test)
 
 
 def supervised(data, parameters, seed, watch):
@@ -316,24 +302,23 @@ def prophets(rows):
 # What the functions above share
 
 
-def train(name, estimator, data, watch, **options):
+def train(name, estimator, data, watch):
     """Fit an estimator to the training part, by one thread, and time it under a name.
 
-    The limit stays: two experiments in two threads of one process, as Dask may run them, could not
+    One whose ``fit`` takes ``validation`` is given that part, to stop by it. The limit of the
+    threads stays: two experiments in two threads of one process, as Dask may run them, could not
     take turns at restoring what was.
     """
     import torch
+    from sklearn.utils.validation import has_fit_parameter
     from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(THREADS)
     threadpool_limits(THREADS)
+    held_out = {"validation": (data.validation.X, data.validation.s)}
+    options = held_out if has_fit_parameter(estimator, "validation") else {}
     with watch.phase(name):
         return estimator.fit(data.train.X, data.train.s, **options)
-
-
-def held_out(data):
-    """The validation part, as an option of ``fit`` of estimators that stop by it."""
-    return {"validation": (data.validation.X, data.validation.s)}
 
 
 def with_and_without_s(models, test):
@@ -380,7 +365,7 @@ def _trained(estimator, data, parameters, seed, watch, **options):
     """VP, VP-B and, where their options are given, VP-IF and VP-A3, each from the same VP."""
     from pu_utils.models import A3, VaePuBayes, VaePuOcc
 
-    fit = partial(train, data=data, watch=watch, **held_out(data))
+    fit = partial(train, data=data, watch=watch)
     schedule = Schedule.from_json(parameters["schedule"])
     options |= {"prior": data.prior, "schedule": schedule, "random_state": seed}
     base = fit("VP", estimator(**options, **AS_GIVEN, **parameters["vae_pu"]))
@@ -418,24 +403,25 @@ _NETWORKS = {
     "device": "auto",
 }
 _LOGISTIC = {"version": 1, "tolerance": 0.02}  # too small for a GPU
+_SIMPLE = {"version": 1, "tolerance": 0.01}
 FAMILIES = {
     "vae_pu": Family(vae_pu, vae_pu_parameters, 3, **_NETWORKS),
     "replay": Family(replay, vae_pu_parameters, 2, **_NETWORKS),
     "choices": Family(choices, partial(vae_pu_parameters, one_class_methods=True), 1, **_NETWORKS),
     "lbe": Family(lbe, lbe_parameters, **_LOGISTIC),
     "lbe_released": Family(lbe, partial(lbe_parameters, released=True), **_LOGISTIC),
-    "elkan_noto": Family(elkan_noto, lambda *_: ELKAN_NOTO, 1, tolerance=0.01),
+    "elkan_noto": Family(partial(simple, "EN", "ElkanNoto"), lambda *_: ELKAN_NOTO, **_SIMPLE),
     "vae_pu_bayes": Family(vae_pu_bayes, vae_pu_bayes_parameters, 1, **_NETWORKS),
-    "augmented_em": Family(augmented_em, partial(em_parameters, told=False), 1, tolerance=0.02),
-    "augmented_em_told": Family(augmented_em, partial(em_parameters, told=True), 1, tolerance=0.02),
-    "em_changes": Family(em_changes, partial(em_parameters, changes=EM_CHANGES), 1, tolerance=0.02),
+    "augmented_em": Family(augmented_em, partial(em_parameters, told=False), **_LOGISTIC),
+    "augmented_em_told": Family(augmented_em, partial(em_parameters, told=True), **_LOGISTIC),
+    "em_changes": Family(em_changes, partial(em_parameters, changes=EM_CHANGES), **_LOGISTIC),
     "sar_em": Family(
-        partial(simple, "SAR-EM"), partial(em_parameters, estimator="SarEm"), 1, tolerance=0.02
+        partial(simple, "SAR-EM", "SarEm"), partial(em_parameters, estimator="SarEm"), **_LOGISTIC
     ),
     "upu": Family(
-        partial(simple, "uPU"), partial(em_parameters, estimator="Upu"), 1, tolerance=0.01
+        partial(simple, "uPU", "Upu"), partial(em_parameters, estimator="Upu"), **_SIMPLE
     ),
-    "supervised": Family(supervised, lambda *_: ELKAN_NOTO, 1, tolerance=0.01),
+    "supervised": Family(supervised, lambda *_: ELKAN_NOTO, **_SIMPLE),
     "reference": Family(lambda data, *_: prophets(data.test), lambda *_: {}, 1, EXACT),
 }
 EXPERIMENT_SCHEDULES = _NETWORKS["schedules"]  # smoke: on samples of the real sets

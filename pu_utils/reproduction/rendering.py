@@ -91,14 +91,16 @@ def _gaps(rows):
         missing = [row["reason"] for row in rows if row["dataset"] == dataset]
         reason = missing[0] if all(missing) else "run in part, the rest has not been computed yet"
         if any(missing):
-            names.setdefault(reason, []).append(DATASET_NAMES[dataset])
+            names.setdefault(reason, []).append(DATASET_NAMES.get(dataset, dataset))
     return "".join(f" {', '.join(sets)}: {reason}." for reason, sets in names.items())
 
 
 def _fold(table, c, rows, usual):
     """The methods of one label frequency."""
     names = dict.fromkeys(row["dataset"] for row in rows)
-    heads = "".join(f'<th scope="col">{escape(DATASET_NAMES[name])}</th>' for name in names)
+    heads = "".join(
+        f'<th scope="col">{escape(DATASET_NAMES.get(name, name))}</th>' for name in names
+    )
     bodies = [_method(name, list(group), usual) for name, group in _by(rows, "method")]
     state = " open" if c == 0.5 else ""
     return (

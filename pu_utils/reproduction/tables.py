@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pu_utils.data import DATASET_NAMES
+from pu_utils.data import DATASET_NAMES, DATASETS
 from pu_utils.data.record import DESIGNS, check_choice
 from pu_utils.reproduction.experiment import schedule_of
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
@@ -14,13 +14,19 @@ PUBLISHED = Path(__file__).parent / "published"
 PLACE = ["metric", "dataset", "label_frequency", "method"]
 CELL = ["dataset", "label_frequency"]
 TABLE_NAMES = {f"table{n}": f"Table {n}" for n in (*"12345", "A2", "A3", "A4", "A5")}
-TOLD_THE_TRUTH = ("S-Prophet", "Y-Prophet", "VP-B+S + true s(x)", "VP-B+S + true y(x)")
+TOLD_THE_TRUTH = (
+    "S-Prophet", "Y-Prophet", "VP-B+S + true s(x)", "VP-B+S + true y(x)", "supervised",
+)  # fmt: skip
 METHODS = (
     "S-Prophet", "Y-Prophet", "VP", "VP-A3", "VP-IF", "VP-B", "VP+S", "VP-B+S",
     "VP-B+S + true s(x)", "VP-B+S + true y(x)", "LBE+S", "LBE+S (released)",
 )  # fmt: skip
-# Methods that need no network, which the paper lacks and every table of ours has
-SIMPLE = {"accuracy": ("EN", "all-negative"), "u": ("EN+S", "all-negative")}
+# Methods that need no network, which the paper lacks and every table of ours has, by its metric
+SIMPLE = {
+    "accuracy": ("EN", "all-negative"),
+    "u_accuracy": ("EN+S", "all-negative"),
+    "u_balanced_accuracy": ("EN+S", "all-negative"),
+}
 FEWEST_SEEDS = 3  # that a difference is measured with
 LEVEL = 0.05  # of tests, after Holm's correction
 NOT_YET = "not run: it has not been computed yet"
@@ -130,7 +136,12 @@ def by_seed(metrics, metric, design="released", schedule="fast", reading="clean"
 
 
 def compare(metrics, design="released", schedule="fast", reading="clean"):
-    """Our figures beside the published ones, in the paper's layout, simple methods added.
+    """Our figures beside the published ones, in the paper's layout, and what was run besides.
+
+    Simple methods stand in every table. So does any other method that the paper lacks, unless its
+    family has one of the paper's, in the tables with S as asked with S. A data set that the paper
+    lacks stands in the tables of the one that it is like, unless it is named after that one: then
+    it is the same set on other features.
 
     Parameters
     ----------
@@ -156,7 +167,8 @@ def compare(metrics, design="released", schedule="fast", reading="clean"):
     """
     check_choice("design", design, DESIGNS)
     check_choice("schedule", schedule, EXPERIMENT_SCHEDULES)
-    rows = _places().merge(_summaries(metrics, design, schedule, reading), on=PLACE, how="left")
+    run = read_as(_followed(metrics, design, schedule), reading)
+    rows = _places(run).merge(_summaries(run), on=PLACE, how="left")
     error = np.hypot(rows["ours_se"], rows["published_se"])
     difference = (rows["ours"] - rows["published"]) / error
     rows["difference"] = difference.where(rows["seeds"] >= FEWEST_SEEDS)
@@ -211,7 +223,7 @@ def seeds_run(comparison, table):
         "table1" to "table5", "tableA2" to "tableA5".
     """
     rows = comparison[(comparison["table"] == table) & (comparison["method"] != "LBE+S")]
-    names = rows["dataset"].map(DATASET_NAMES).rename("data set")
+    names = rows["dataset"].replace(DATASET_NAMES).rename("data set")
     seeds = rows.groupby([names, rows["label_frequency"].rename("c")], sort=False)["seeds"]
     return seeds.min().unstack()
 
@@ -280,23 +292,47 @@ def holm(p_values):
     return corrected
 
 
-def _places():
+def _places(run):
     """Every place in the tables, with the published figure where there is one."""
     names = {"mean": "published", "se": "published_se", "bold": "published_best"}
     paper = published().rename(columns=names)
     released = paper[paper["method"] == "LBE+S"].assign(method="LBE+S (released)")
-    cells = paper[["table", *PLACE[:-1]]].drop_duplicates()
-    simple = [
-        cells[(cells["metric"] == "accuracy") == (kind == "accuracy")].assign(method=method)
-        for kind, methods in SIMPLE.items()
-        for method in methods
-    ]
-    rows = pd.concat([paper, released, *simple], ignore_index=True)
-    rows["published_best"] = rows["published_best"].eq(True)  # the simple ones: not published
-    methods = [*METHODS, "EN", "EN+S", "all-negative"]
-    order = [rows["table"].map(list(TABLE_NAMES).index), rows["label_frequency"]]
-    order += [rows["method"].map(methods.index), rows["dataset"].map(_order)]
-    return rows.iloc[np.lexsort(order[::-1])].reset_index(drop=True)
+    paper = pd.concat([paper, released])
+    run = run.assign(like=run["dataset"].map(_sets_like()))
+    where = paper[["table", "metric", "dataset"]].drop_duplicates()
+    run = run.merge(where.rename(columns={"dataset": "like"}), on=["metric", "like"])
+    columns = pd.concat([paper, run])[["table", *PLACE[:-1]]].drop_duplicates()
+    added = pd.Series(SIMPLE).explode().rename_axis("metric").rename("method").reset_index()
+    added = where[["table", "metric"]].merge(pd.concat([added, _added_methods(run)]), on="metric")
+    lines = pd.concat([paper, added])[["table", "method"]].drop_duplicates()
+    rows = columns.merge(lines, on="table").merge(paper, on=["table", *PLACE], how="left")
+    rows["published_best"] = rows["published_best"].eq(True)  # what is ours alone: not published
+    order = {
+        "table": list(TABLE_NAMES),
+        "method": list(dict.fromkeys([*METHODS, "EN", "EN+S", *lines["method"]])),
+        "dataset": list(dict.fromkeys([*DATASET_NAMES, *columns["dataset"]])),
+    }
+    return rows.sort_values(
+        ["table", "label_frequency", "method", "dataset"],
+        key=lambda column: column.map(order[column.name].index) if column.name in order else column,
+        ignore_index=True,
+    )
+
+
+def _sets_like():
+    """By the name of a data set, the one of the paper in whose tables it stands."""
+    return {
+        name: entry.like
+        for name, entry in DATASETS.items()
+        if name == entry.like or not name.startswith(entry.like)
+    }
+
+
+def _added_methods(run):
+    """Methods of families that the paper lacks, by metric; where asked with S, not without."""
+    of_paper = run["method"].isin(METHODS).groupby(run["family"]).transform("any")
+    without = (run["metric"] != "accuracy") & (run["method"] + "+S").isin(run["method"])
+    return run.loc[~of_paper & ~without, ["metric", "method"]].drop_duplicates()
 
 
 def _followed(metrics, design, schedule):
@@ -305,10 +341,9 @@ def _followed(metrics, design, schedule):
     return metrics[(metrics["design"] == design) & (metrics["schedule"] == followed)]
 
 
-def _summaries(metrics, design, schedule, reading):
+def _summaries(run):
     """Mean, standard error and number of seeds of each method, in per cent."""
-    rows = read_as(_followed(metrics, design, schedule), reading)
-    groups = rows.assign(value=100 * rows["value"].astype(float)).groupby(PLACE)["value"]
+    groups = run.assign(value=100 * run["value"].astype(float)).groupby(PLACE)["value"]
     return groups.agg(ours="mean", ours_se="sem", seeds="count").reset_index()
 
 
@@ -319,5 +354,5 @@ def _is_best(rows):
     """
     printed = rows["ours"].round(2).where(~rows["method"].isin(TOLD_THE_TRUTH))
     place = [rows["table"], rows["label_frequency"], rows["dataset"]]
-    learnt = printed.where(rows["published"].notna()).groupby(place).transform("count")
+    learnt = printed.where(rows["method"].isin(METHODS)).groupby(place).transform("count")
     return printed.eq(printed.groupby(place).transform("max")) & (learnt > 0)

@@ -26,7 +26,8 @@ from pu_utils.reproduction import (
     runner,
 )
 from pu_utils.reproduction.compute import measure
-from pu_utils.reproduction.tables import published
+from pu_utils.reproduction.rendering import to_html
+from pu_utils.reproduction.tables import compare, figures, published
 
 
 def smoke(dataset, family, label_frequency=0.5):
@@ -195,7 +196,7 @@ def make_toy(label_frequency, seed, design, sample):
     return make_synthetic("synth_1", label_frequency, seed, design, n=400)
 
 
-def test_a_registered_method_and_data_set_are_run_and_recorded(monkeypatch, tmp_path):
+def test_a_registered_method_and_data_set_are_run_recorded_and_shown(monkeypatch, tmp_path):
     """One entry each is all that it takes; families that were there run on the new set as well."""
     toy = Family(toy_decisions, lambda dataset, schedule: {"prior": 0.5}, 1, tolerance=0.01)
     monkeypatch.setitem(FAMILIES, "toy", toy)
@@ -208,6 +209,18 @@ def test_a_registered_method_and_data_set_are_run_and_recorded(monkeypatch, tmp_
     assert set(found["dataset"]) == {"toys"} and set(found["family"]) == set(FAMILIES)
     decisions = set(found.loc[found["family"] == "toy", "decision"])
     assert decisions == {"Toy", "Toy+S"}
+    table = compare(found, schedule="smoke")
+    accuracies = figures(table[table["label_frequency"] == 0.5], "table2", "ours").loc["toys", 0.5]
+    own = found.query("family in ['toy', 'vae_pu', 'elkan_noto', 'reference']")
+    shares = own.query("metric == 'u_accuracy'").set_index(["decision", "rule"])["value"]
+    for method in ("Toy+S", "VP-B+S", "EN+S", "S-Prophet"):
+        assert accuracies[method] == pytest.approx(100 * shares[method, "augmented"])
+    assert accuracies["all-negative"] == pytest.approx(100 * shares["all-negative", "naive"])
+    assert "Toy" not in accuracies and "VP-B" not in accuracies  # Table 2 is of decisions with S
+    shown = to_html(table, "table2")
+    assert '<th scope="col">toys</th>' in shown and ">Toy+S</th>" in shown
+    assert f"<td>{accuracies['Toy+S']:.2f}</td>" in shown
+    assert "Toy</th>" not in to_html(table, "table1")  # which has no synthetic set
 
 
 def test_what_is_not_registered_is_refused():
