@@ -25,13 +25,9 @@ def main(argv=None):
 def _add_book_commands(commands):
     from pu_utils.data.cli import add_parser as add_data_parser
     from pu_utils.reproduction.cli import add_parsers as add_experiment_parsers
-    from pu_utils.reproduction.rendering import add_parser as add_tables_parser
-    from pu_utils.reproduction.rendering import add_scoreboard_parser
 
     add_data_parser(commands)
     add_experiment_parsers(commands)
-    add_tables_parser(commands)
-    add_scoreboard_parser(commands)
     set_repo = commands.add_parser("set-repo", help="write the repository's address everywhere")
     set_repo.add_argument("url", help="https://github.com/OWNER/NAME")
     set_repo.set_defaults(run=_set_repo)

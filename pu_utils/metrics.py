@@ -1,10 +1,8 @@
-"""Metrics on the unlabelled rows (U-metrics), and their summary over seeds.
+"""Metrics on the unlabelled rows (U-metrics).
 
 Where ``s = 1`` every rule that knows the label says 1 and is right, so rules are told apart on the
-rows with ``s = 0``. All figures are shares in [0, 1], not percentages.
+rows with ``s = 0``. All numbers are shares in [0, 1], not percentages.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when they are used: commands without data need not wait
@@ -123,31 +121,6 @@ def all_negative_u_accuracy(prior, label_frequency):
         )
     # P(Y=0 | S=0) = (1 - pi) / (1 - pi c)
     return np.asarray((1 - pi) / (1 - pi * c)).item()
-
-
-class Summary(NamedTuple):
-    """Mean over seeds and its standard error."""
-
-    mean: float
-    """Mean over the seeds."""
-    se: float
-    """Standard error of that mean."""
-
-
-def summarise(values):
-    """Mean and standard error of a metric over seeds; the error of one seed is NaN.
-
-    Examples
-    --------
-    >>> summarise([0.5, 0.75, 1.0]).mean
-    0.75
-    """
-    values = np.asarray(_array(values, "values"), dtype=float)
-    if values.ndim != 1:
-        raise ValueError(f"values has shape {values.shape}; give one number per seed")
-    if len(values) == 1:
-        return Summary(float(values[0]), float("nan"))
-    return Summary(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))))
 
 
 def _rows(**named):

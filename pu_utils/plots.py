@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.collections import Collection, QuadMesh
 from matplotlib.figure import Figure
 
@@ -18,6 +19,7 @@ AUGMENTED = "#D55E00"
 LABELLED = "#009E73"
 POSITIVE = "#E69F00"
 NEGATIVE = "#999999"
+COLOURS = [AUGMENTED, X_ONLY, LABELLED, POSITIVE, NEGATIVE]
 TITLES = DATASET_NAMES
 # One colour and one mark per method and per data set, wherever they are drawn
 METHOD_STYLES = {
@@ -155,50 +157,28 @@ def panels(curves, xlabel, ylabel, ylim=None):
 
 
 def bars(values, xlabel, reference=None):
-    """Horizontal bars, one a name, with an optional vertical line for reference.
+    """Horizontal bars, one a name, or a cluster a row of a table with one colour a column.
 
     Parameters
     ----------
-    values : dict
-        Name and length of each bar.
+    values : dict or DataFrame
+        Lengths of the bars: of each name, or in a table.
     xlabel : str
     reference : pair (float, str), optional
-        Where the line stands, and what it means.
+        Where a vertical line stands, and what it means.
     """
-    with new_figure(figsize=(7, 0.38 * len(values) + 0.9)) as (figure, axes):
-        drawn = axes.barh(list(values), list(values.values()), color=AUGMENTED, alpha=0.7)
-        axes.bar_label(drawn, fmt="%.2f", padding=3)
+    table = values if isinstance(values, pd.DataFrame) else pd.Series(values).to_frame("")
+    with new_figure(figsize=(7, 0.9 + 0.3 * table.size)) as (figure, axes):
+        table.plot.barh(ax=axes, width=0.8, color=COLOURS, alpha=0.75, legend=False)
+        for drawn in axes.containers:
+            axes.bar_label(drawn, fmt="%.2f", padding=3, fontsize=8)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
-        axes.set(xlabel=xlabel, xlim=(0, 1.08 * max(values.values())))
+        axes.set(xlabel=xlabel, xlim=(0, 1.12 * table.max(axis=None)))
         if reference is not None:
             axes.axvline(reference[0], color="black", ls="--", lw=1, label=reference[1])
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
-    return figure
-
-
-def grouped_bars(table, xlabel):
-    """Horizontal bars, one cluster a row of the table and one colour a column.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Lengths of the bars.
-    xlabel : str
-    """
-    colours = [AUGMENTED, X_ONLY, LABELLED, POSITIVE, NEGATIVE]
-    height = 0.8 / len(table.columns)
-    size = (7, 0.9 + 0.28 * table.size)
-    with new_figure(figsize=size) as (figure, axes):
-        for k, (column, colour) in enumerate(zip(table.columns, colours, strict=False)):
-            where = np.arange(len(table)) + (k - (len(table.columns) - 1) / 2) * height
-            drawn = axes.barh(where, table[column], height, color=colour, label=column, alpha=0.75)
-            axes.bar_label(drawn, fmt="%.2f", padding=3, fontsize=8)
-        axes.set_yticks(np.arange(len(table)), table.index)
-        axes.invert_yaxis()
-        axes.grid(axis="y", visible=False)
-        axes.set(xlabel=xlabel, xlim=(0, 1.12 * table.to_numpy().max()))
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(5, len(table.columns)))
+        if reference is not None or len(table.columns) > 1:
+            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5)
     return figure
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pu_utils.reproduction.claims import scoreboard
-from pu_utils.reproduction.rendering import judge_recorded
+from pu_utils.reproduction.claims import judge_recorded, scoreboard
 from pu_utils.reproduction.tables import DATASET_NAMES, TABLE_NAMES, published
 
 ROOT = Path(__file__).parents[1]

@@ -99,25 +99,6 @@ def test_scores_must_be_numbers(score):
         metrics.u_auc([1, 0, 0], [0.5, score, 0.2], [0, 0, 0])
 
 
-def test_summary_is_mean_and_standard_error():
-    """The standard error is the sample deviation over the root of the number of seeds."""
-    assert metrics.summarise([1.0, 2.0, 3.0, 6.0]) == pytest.approx((3, np.sqrt(14 / 3 / 4)))
-
-
-def test_summary_of_one_seed_has_no_error():
-    """One seed has a mean; its standard error is NaN."""
-    mean, se = metrics.summarise([0.7])
-    assert mean == 0.7
-    assert np.isnan(se)
-
-
-@pytest.mark.parametrize("values", [0.7, [[1.0, 2.0]]])
-def test_summary_rejects_other_shapes(values):
-    """Anything but one number per seed is an error that says so."""
-    with pytest.raises(ValueError, match="one number per seed"):
-        metrics.summarise(values)
-
-
 @pytest.mark.parametrize(
     ("y", "predicted", "s", "message"),
     [

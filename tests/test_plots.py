@@ -98,10 +98,10 @@ def test_bars_are_as_long_as_their_values():
     assert list(figure.axes[0].lines[0].get_xdata()) == [0.5, 0.5]
 
 
-def test_grouped_bars_draws_the_table():
+def test_bars_draw_a_table():
     """One bar an entry of the table, as long as it says."""
     table = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["u", "v"])
-    lengths = [bar.get_width() for bar in plots.grouped_bars(table, "share").axes[0].patches]
+    lengths = [bar.get_width() for bar in plots.bars(table, "share").axes[0].patches]
     assert lengths == [0.1, 0.2, 0.3, 0.4]
 
 

@@ -16,21 +16,7 @@ from pu_utils.reproduction.record import (
 from pu_utils.reproduction.runner import run
 
 __all__ = [
-    "FAMILIES",
-    "Decision",
-    "Experiment",
-    "Family",
-    "collect",
-    "compute",
-    "expected_time",
-    "grid",
-    "output_folder",
-    "read_estimates",
-    "read_experiments",
-    "read_metrics",
-    "record_estimates",
-    "recorded_seconds",
-    "rerun",
-    "run",
-    "verify",
-]
+    "FAMILIES", "Decision", "Experiment", "Family", "collect", "compute", "expected_time",
+    "grid", "output_folder", "read_estimates", "read_experiments", "read_metrics",
+    "record_estimates", "recorded_seconds", "rerun", "run", "verify",
+]  # fmt: skip

@@ -26,7 +26,8 @@ import pandas as pd
 
 from pu_utils import risk, rules
 from pu_utils.data import NAMES
-from pu_utils.reproduction import tables
+from pu_utils.reproduction import record, tables
+from pu_utils.reproduction.experiment import FIGURE_2
 from pu_utils.reproduction.tables import CELL, PUBLISHED, TABLE_NAMES
 
 # The book's from its beginning; that pairs decide was settled after our clean figures were known.
@@ -313,7 +314,8 @@ class Evidence:
         self.source = source
         reading = {"design": design, "reading": "clean" if source == "published" else source}
         self.schedules = READING_SCHEDULES[reading["reading"]]
-        self.compare = cache(partial(tables.compare, metrics, **reading))
+        of_paper = metrics[metrics["dataset"].isin(NAMES)]
+        self.compare = cache(partial(tables.compare, of_paper, **reading))
         self.by_seed = cache(partial(tables.by_seed, metrics, **reading))
 
     def table(self, claim, source=None):
@@ -380,13 +382,21 @@ def judge(metrics, keys=None, estimates=None, design="released"):
         ``clean_points`` and ``replay_points``, the mean distance from the published figures
         (missing where the two compare different things); and the ``verdict``.
     """
-    metrics = metrics[metrics["dataset"].isin(NAMES)]
     wanted = [claim for claim in CLAIMS if keys is None or claim.key in keys]
     sources = ("published", *READING_SCHEDULES)
     evidence = {source: Evidence(metrics, source, design) for source in sources}
     rows = [_judged(claim, evidence, estimates) for claim in wanted]
     table = pd.DataFrame(rows).set_index("key")
     return table if keys is None else table.loc[list(keys)]
+
+
+def judge_recorded(results):
+    """Every claim judged from a directory of results."""
+    try:
+        estimates = record.read_estimates(FIGURE_2, results)
+    except FileNotFoundError:
+        estimates = None
+    return judge(record.read_metrics(results), estimates=estimates)
 
 
 def _judged(claim, evidence, estimates):

@@ -1,25 +1,20 @@
-"""The commands ``python -m pu_utils run|status|collect|estimates|verify|costs``."""
+"""The commands of the experiments: ``python -m pu_utils run``, and those that read what it did."""
 
 import math
 import sys
+from pathlib import Path
 
 from pu_utils.data import DATASETS, DESIGNS
+from pu_utils.reproduction import claims, output, record, tables
 from pu_utils.reproduction.costs import recorded_seconds
 from pu_utils.reproduction.experiment import DEFAULTS, GRIDS, grid
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
-from pu_utils.reproduction.output import failure_path, survey
-from pu_utils.reproduction.record import (
-    collect,
-    current_experiments,
-    read_experiments,
-    record_estimates,
-    verify,
-)
 from pu_utils.reproduction.runner import run
 
 OUTPUT, RESULTS = "runs", "results"
 INTERRUPTED = 130  # as shells have it
 OPTIONS = {
+    "grid": {"choices": GRIDS},
     "--datasets": {"nargs": "+", "choices": DATASETS, "metavar": "NAME"},
     "--designs": {"nargs": "+", "choices": DESIGNS},
     "--label-frequencies": {"nargs": "+", "type": float, "metavar": "C"},
@@ -35,29 +30,34 @@ OPTIONS = {
     "--retry-failed": {"action": "store_true", "help": "compute failed experiments again"},
     "--experiments": {"type": int, "default": 2, "help": "how many (2)"},
     "--seed": {"type": int, "help": "seed of the random choice"},
+    "--design": {"choices": DESIGNS, "default": "released"},
+    "--reading": {"choices": tables.READINGS, "default": "clean"},
+    "--to": {"default": "tables.csv", "help": "file (tables.csv)"},
 }
-GRID = [f"--{axis.replace('_', '-')}" for axis in DEFAULTS] + ["--output"]
+GRID = ("grid", *(f"--{axis.replace('_', '-')}" for axis in DEFAULTS))
+HOW = ("--workers", "--scheduler", "--retry-failed", "--time-limit")
 
 
 def add_parsers(commands):
     """Add the commands of the experiments to the subparsers of the command line."""
 
-    def add(function, name, text, *options):
-        parser = commands.add_parser(name, help=text)
-        parser.set_defaults(run=function)
-        if "--schedule" in options:
-            parser.add_argument("grid", choices=GRIDS)
+    def add(name, function, *options, **defaults):
+        text = function.__doc__.rstrip(".")
+        parser = commands.add_parser(name, help=text[0].lower() + text[1:])
         for option in options:
             parser.add_argument(option, **OPTIONS[option])
+        parser.set_defaults(run=function, **defaults)
 
-    which = ("--workers", "--scheduler", "--retry-failed", "--time-limit")
-    add(run_grid, "run", "compute what of a grid is not done", *GRID, "--recorded", *which)
-    add(show_status, "status", "what of a grid is done", *GRID, "--recorded")
-    add(collect_experiments, "collect", "put results into CSV files", "--output", "--results")
-    add(write_estimates, "estimates", "run, and record y(x), s(x) of test rows", *GRID, "--results")
-    which = ("--results", "--experiments", "--families", "--datasets", "--seed")
-    add(verify_experiments, "verify", "recompute a few recorded ones and compare", *which)
-    add(show_costs, "costs", "processor seconds of the recorded experiments", "--results")
+    add("run", run_grid, *GRID, "--output", "--recorded", *HOW)
+    add("status", show_status, *GRID, "--output", "--recorded")
+    add("collect", collect_experiments, "--output", "--results")
+    add("estimates", write_estimates, *GRID, "--output", "--results")
+    which = ("--experiments", "--families", "--datasets", "--seed")
+    add("verify", verify_experiments, "--results", *which)
+    add("costs", show_costs, "--results")
+    what = ("--results", "--design", "--schedule", "--reading", "--to")
+    add("tables", write_tables, *what, schedule="fast")
+    add("scoreboard", write_scoreboard, "--results")
 
 
 def _experiments(arguments):
@@ -69,7 +69,7 @@ def _not_recorded(arguments):
     experiments = _experiments(arguments)
     if arguments.recorded is None:
         return experiments
-    recorded = set(current_experiments(read_experiments(arguments.recorded)))
+    recorded = set(record.current_experiments(record.read_experiments(arguments.recorded)))
     left = [one for one in experiments if one not in recorded]
     n_recorded = len(experiments) - len(left)
     print(f"{n_recorded} of {len(experiments)} experiments are in {arguments.recorded}")
@@ -77,24 +77,24 @@ def _not_recorded(arguments):
 
 
 def run_grid(arguments):
-    """Compute what is missing; list what failed."""
-    given = vars(arguments)
-    options = {name: given[name] for name in ("workers", "scheduler", "retry_failed", "time_limit")}
+    """Compute what of a grid is not done."""
+    how = [option.strip("-").replace("-", "_") for option in HOW]
+    options = {name: getattr(arguments, name) for name in how}
     try:
         failed = run(_not_recorded(arguments), arguments.output, **options)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
         return INTERRUPTED
     for one in failed:
-        print(f"failed: {failure_path(arguments.output, one)}", file=sys.stderr)
+        print(f"failed: {output.failure_path(arguments.output, one)}", file=sys.stderr)
     if failed:
         print("run again with --retry-failed once the cause is gone", file=sys.stderr)
     return int(bool(failed))
 
 
 def show_status(arguments):
-    """Print how many experiments of the grid are in each state, and every stale file."""
-    counts, stale = survey(arguments.output, _not_recorded(arguments))
+    """Tell what of a grid is done, and every stale file."""
+    counts, stale = output.survey(arguments.output, _not_recorded(arguments))
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
     for path in stale:
         print(f"stale (other settings, or unreadable): {path}")
@@ -102,8 +102,8 @@ def show_status(arguments):
 
 
 def collect_experiments(arguments):
-    """Collect, and list what was left out."""
-    n_experiments, stale = collect(arguments.output, arguments.results)
+    """Put results into CSV files, and list what was left out."""
+    n_experiments, stale = record.collect(arguments.output, arguments.results)
     print(f"{n_experiments} experiments in {arguments.results}")
     for name in stale:
         print(f"left out, stale: {name}", file=sys.stderr)
@@ -111,19 +111,19 @@ def collect_experiments(arguments):
 
 
 def write_estimates(arguments):
-    """Compute the VAE-PU experiments of a grid, and write what they estimate on each test row."""
+    """Run the VAE-PU experiments of a grid, and record y(x) and s(x) of their test rows."""
     experiments = [one for one in _experiments(arguments) if one.family == "vae_pu"]
     if not experiments:
         raise ValueError("no experiment of family vae_pu is among them; leave --families out")
     for one in experiments:
-        print(record_estimates(one, arguments.output, arguments.results))
+        print(record.record_estimates(one, arguments.output, arguments.results))
     return 0
 
 
 def verify_experiments(arguments):
-    """Print a verdict on each chosen experiment; the exit code is 1 if one does not hold."""
+    """Recompute a few recorded experiments and compare."""
     which = (arguments.experiments, arguments.families, arguments.datasets, arguments.seed)
-    verdicts = verify(arguments.results, *which)
+    verdicts = record.verify(arguments.results, *which)
     for verdict in verdicts:
         found = verdict["problem"] or "holds"
         limits = "largest difference {largest}, tolerance {tolerance}".format(**verdict)
@@ -132,6 +132,26 @@ def verify_experiments(arguments):
 
 
 def show_costs(arguments):
-    """Print mean processor seconds by data set, family and schedule, and how many they are of."""
+    """Print the mean processor seconds of the recorded experiments, and how many they are of."""
     print(recorded_seconds(arguments.results).round({"seconds": 2}).to_string())
+    return 0
+
+
+def write_tables(arguments):
+    """Write published and our figures side by side, as CSV."""
+    options = (arguments.design, arguments.schedule, arguments.reading)
+    comparison = tables.compare(record.read_metrics(arguments.results), *options)
+    output.write_text(Path(arguments.to), comparison.round(4).to_csv(index=False))
+    print(f"{len(tables.TABLE_NAMES)} tables in {arguments.to}")
+    recorded = record.current_experiments(record.read_experiments(arguments.results))
+    if stale := recorded.count(None):
+        print(f"{stale} of the recorded experiments are stale: collect again", file=sys.stderr)
+    return 0
+
+
+def write_scoreboard(arguments):
+    """Judge every claim from the recorded results, and write scoreboard.csv."""
+    table = claims.scoreboard(claims.judge_recorded(arguments.results))
+    output.write_text(Path(arguments.results) / "scoreboard.csv", table.to_csv(index=False))
+    print(table["verdict"].value_counts().to_string())
     return 0

@@ -4,29 +4,17 @@ A table has the paper's layout, a column per data set and the methods below each
 label frequency, with three lines for each method: published, ours, difference.
 """
 
-import sys
 from html import escape
 from itertools import groupby
 from math import isnan
 from operator import itemgetter
-from pathlib import Path
 from statistics import mode
 
 from pu_utils.data import DATASET_NAMES
-from pu_utils.data.record import DESIGNS, check_choice
+from pu_utils.data.record import check_choice
 from pu_utils.metrics import METRIC_NAMES
-from pu_utils.reproduction.claims import RULE, SOURCES, judge, scoreboard
-from pu_utils.reproduction.cli import RESULTS
-from pu_utils.reproduction.experiment import FIGURE_2
-from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES
-from pu_utils.reproduction.output import write_text
-from pu_utils.reproduction.record import (
-    current_experiments,
-    read_estimates,
-    read_experiments,
-    read_metrics,
-)
-from pu_utils.reproduction.tables import FEWEST_SEEDS, READINGS, TABLE_NAMES, compare
+from pu_utils.reproduction.claims import RULE, SOURCES
+from pu_utils.reproduction.tables import FEWEST_SEEDS, TABLE_NAMES
 
 NEAR, FAR = 2, 4  # combined standard errors
 LEVELS = {  # class in HTML: what its symbols mean
@@ -205,52 +193,3 @@ def _answer(row, key, name):
     points = getattr(row, f"{key}_points", float("nan"))
     apart = "" if isnan(points) else f"; {points:.1f} points from the published numbers"
     return f"{name}: <strong>{getattr(row, key)}</strong> ({getattr(row, f'{key}_counts')}{apart})"
-
-
-# The commands
-
-
-def add_parser(commands):
-    """Add ``tables`` to the subparsers of the command line."""
-    parser = commands.add_parser("tables", help="write published and ours side by side, as CSV")
-    parser.add_argument("--results", default=RESULTS, help=f"of the CSV files ({RESULTS})")
-    parser.add_argument("--design", choices=DESIGNS, default="released")
-    parser.add_argument("--schedule", choices=EXPERIMENT_SCHEDULES, default="fast")
-    parser.add_argument("--reading", choices=READINGS, default="clean")
-    parser.add_argument("--to", default="tables.csv", help="file (tables.csv)")
-    parser.set_defaults(run=write_tables)
-
-
-def add_scoreboard_parser(commands):
-    """Add ``scoreboard`` to the subparsers of the command line."""
-    parser = commands.add_parser("scoreboard", help="judge the claims; write scoreboard.csv")
-    parser.add_argument("--results", default=RESULTS, help=f"of the CSV files ({RESULTS})")
-    parser.set_defaults(run=write_scoreboard)
-
-
-def write_tables(arguments):
-    """Write every table, one row per figure."""
-    options = (arguments.design, arguments.schedule, arguments.reading)
-    comparison = compare(read_metrics(arguments.results), *options)
-    write_text(Path(arguments.to), comparison.round(4).to_csv(index=False))
-    print(f"{len(TABLE_NAMES)} tables in {arguments.to}")
-    if stale := current_experiments(read_experiments(arguments.results)).count(None):
-        print(f"{stale} of the recorded experiments are stale: collect again", file=sys.stderr)
-    return 0
-
-
-def write_scoreboard(arguments):
-    """Judge every claim from the recorded results."""
-    table = scoreboard(judge_recorded(arguments.results))
-    write_text(Path(arguments.results) / "scoreboard.csv", table.to_csv(index=False))
-    print(table["verdict"].value_counts().to_string())
-    return 0
-
-
-def judge_recorded(results):
-    """Every claim judged from a directory of results."""
-    try:
-        estimates = read_estimates(FIGURE_2, results)
-    except FileNotFoundError:
-        estimates = None
-    return judge(read_metrics(results), estimates=estimates)
