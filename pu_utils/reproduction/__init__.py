@@ -1,16 +1,16 @@
 """The paper's experiments: running them, resuming, spreading them, recording their results."""
 
 from pu_utils.reproduction.compute import compute
-from pu_utils.reproduction.costs import expected_time, recorded_seconds
 from pu_utils.reproduction.experiment import Experiment, grid
 from pu_utils.reproduction.families import FAMILIES, Decision, Family
-from pu_utils.reproduction.notebook import output_folder, rerun
+from pu_utils.reproduction.notebook import expected_time, output_folder, rerun
 from pu_utils.reproduction.record import (
     collect,
     read_estimates,
     read_experiments,
     read_metrics,
     record_estimates,
+    recorded_seconds,
     verify,
 )
 from pu_utils.reproduction.runner import run

@@ -80,10 +80,6 @@ def _no_rule_is_better(y, s, weights):
     return abs(min(errors) - error) < TOLERANCE and abs(error - stated) < TOLERANCE
 
 
-def _is_conservative(y, s, _):
-    return (rules.x_only_rule(y) >= rules.augmented_rule(y, s)).all()
-
-
 def _lies_within_bounds(*population):
     excess = risk.excess_risk(*population)
     return excess.lower - TOLERANCE <= excess.total <= excess.upper + TOLERANCE
@@ -148,7 +144,9 @@ def _passes_sign_test(t):
 # By the key of the claim: of a case of the mathematics, of a table, or of the rows of Figure 2
 CONCLUSIONS = {
     "theorem-rule": _no_rule_is_better,
-    "theorem-conservative": _is_conservative,
+    "theorem-conservative": lambda y, s, _: (
+        rules.x_only_rule(y) >= rules.augmented_rule(y, s)
+    ).all(),
     "theorem-bounds": _lies_within_bounds,
     "theorem-odds": _multiplies_the_odds,
     "example-1": _example_1,

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from pu_utils.data import DATASETS, DESIGNS
 from pu_utils.reproduction import claims, output, record, tables
-from pu_utils.reproduction.costs import recorded_seconds
 from pu_utils.reproduction.experiment import DEFAULTS, GRIDS, grid
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
 from pu_utils.reproduction.runner import run
@@ -133,7 +132,7 @@ def verify_experiments(arguments):
 
 def show_costs(arguments):
     """Print the mean processor seconds of the recorded experiments, and how many they are of."""
-    print(recorded_seconds(arguments.results).round({"seconds": 2}).to_string())
+    print(record.recorded_seconds(arguments.results).round({"seconds": 2}).to_string())
     return 0
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import itertools
 import json
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property, lru_cache
 
 from pu_utils.data import DATASETS, DESIGNS, NAMES
@@ -64,17 +64,12 @@ class Experiment:
         )
 
     @property
-    def key(self):
-        """The six fields, as they begin a row of the recorded results."""
-        return tuple(getattr(self, name) for name in KEY)
-
-    @property
     def settings(self):
         """All that the result depends on, but for the machine, in JSON's types."""
         return {
             "science_version": FAMILIES[self.family].version,
             "threads": THREADS,
-            **{key: getattr(self, key) for key in KEY},
+            **asdict(self),
             "parameters": _parameters(self.family, self.dataset, self.schedule),
         }
 

@@ -1,13 +1,12 @@
-"""A grid run again from a notebook, at home or on Colab."""
+"""A grid run again from a notebook, at home or on Colab, and how long that takes."""
 
 import sys
 from pathlib import Path
 
-from pu_utils.reproduction.costs import expected_time
 from pu_utils.reproduction.experiment import grid
 from pu_utils.reproduction.output import failure_path, read_result, state
-from pu_utils.reproduction.record import collect, read_metrics
-from pu_utils.reproduction.runner import run
+from pu_utils.reproduction.record import KIND, collect, read_metrics, recorded_seconds
+from pu_utils.reproduction.runner import processors, run
 
 DRIVE = "/content/drive"  # where Colab shows the drive of its user
 
@@ -70,3 +69,46 @@ def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False,
         print("retry_failed=True computes them again once the cause is gone")
     collect(output, results)
     return read_metrics(results)
+
+
+def expected_time(experiments, results, workers=None):
+    """In words, how long experiments take: as recorded ones of the same kind, on the average.
+
+    Parameters
+    ----------
+    experiments : list of Experiment
+        See :func:`grid`.
+    results : path
+        Directory of the recorded results.
+    workers : int, optional
+        Processes; as many as there are processors where None.
+
+    Returns
+    -------
+    str
+    """
+    known = recorded_seconds(results)["seconds"]
+    kinds = [tuple(getattr(one, name) for name in KIND) for one in experiments]
+    seconds = [known[kind] for kind in kinds if kind in known.index]
+    unknown = len(experiments) - len(seconds)
+    if not seconds:
+        return "how long they take is not known: no experiment of their kind is recorded"
+    n_workers = processors() if workers is None else workers
+    # an equal share of the work for each, but no experiment is split
+    time = duration(max(sum(seconds) / n_workers, max(seconds)))
+    more = f", and of {unknown} more nothing is recorded" if unknown else ""
+    return f"about {time} on {n_workers} processor(s) like the recorded ones{more}"
+
+
+def duration(seconds):
+    """A time in words.
+
+    Examples
+    --------
+    >>> [duration(t) for t in (0.3, 90, 5400, 200_000)]
+    ['under a second', '1.5 minutes', '1.5 hours', '2.3 days']
+    """
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1)):
+        if seconds >= size:
+            return f"{seconds / size:.{1 if seconds < 10 * size else 0}f} {unit}"
+    return "under a second"

@@ -3,14 +3,11 @@
 import pandas as pd
 
 from pu_utils.reproduction.compute import compute
-from pu_utils.reproduction.experiment import LABEL_FREQUENCIES, grid
+from pu_utils.reproduction.experiment import grid
 from pu_utils.reproduction.families import prophets
 from pu_utils.reproduction.tables import published
 
 METRICS = ("u_accuracy", "u_balanced_accuracy")
-__all__ = [
-    "LABEL_FREQUENCIES", "METRICS", "beside_published", "prophet_decisions", "prophet_numbers",
-]  # fmt: skip
 
 
 def prophet_decisions(data):

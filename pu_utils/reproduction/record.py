@@ -6,6 +6,7 @@ results are equal files; ``cells.csv`` has one row per experiment with its prove
 """
 
 import json
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from pu_utils.reproduction.output import Locks, collecting, recorded, write_resu
 METRIC_COLUMNS = [*KEY, "decision", "rule", "metric", "value"]
 PROVENANCE = ["settings_hash", "data_fingerprint", "device", "processor", "versions", "commit"]
 EXPERIMENT_COLUMNS = [*KEY, *PROVENANCE, "seconds", "processor_seconds", "seconds_by_phase"]
+KIND = ["dataset", "family", "schedule"]  # experiments that cost about the same
 LATER_METRICS = ("u_balanced_accuracy_of_balanced_rule", "u_log_loss")  # not in early records
 # Ratios of few rows, such as precision where hardly any is called positive, are compared only
 # where nothing may differ
@@ -103,7 +105,7 @@ def _joined(old, rows, columns):
 
 def _metric_rows(experiment, result):
     return [
-        (*experiment.key, measured["decision"], measured["rule"], metric, value)
+        (*astuple(experiment), measured["decision"], measured["rule"], metric, value)
         for measured in result["metrics"]
         for metric, value in measured.items()
         if metric not in ("decision", "rule")
@@ -117,7 +119,7 @@ def _experiment_row(experiment, result):
         "versions": json.dumps(result["versions"]),
     }
     times = seconds["total"], seconds["processor"], json.dumps(seconds)
-    return (*experiment.key, *(facts[name] for name in PROVENANCE), *times)
+    return (*astuple(experiment), *(facts[name] for name in PROVENANCE), *times)
 
 
 def _write(results, cells, metrics):
@@ -137,6 +139,32 @@ def _write_csv(path, rows):
 def _digits(values):
     """Six decimals, more than any metric on less than a million rows needs; empty if undefined."""
     return ["" if np.isnan(value) else f"{value:.6f}" for value in np.asarray(values, dtype=float)]
+
+
+# Costs
+
+
+def recorded_seconds(results):
+    """Mean processor seconds of the recorded experiments, by data set, family and schedule.
+
+    Experiments whose settings are others now are left out, and so are those computed on a GPU, of
+    which the processor's time says nothing.
+
+    Parameters
+    ----------
+    results : path
+        Directory of the recorded results.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``seconds`` and ``experiments``, how many there are; indexed by ``dataset``,
+        ``family`` and ``schedule``.
+    """
+    cells = read_experiments(results)
+    current = pd.Series(current_experiments(cells), index=cells.index, dtype=object).notna()
+    groups = cells[current & (cells["device"] == "cpu")].groupby(KIND)
+    return groups.agg(seconds=("processor_seconds", "mean"), experiments=("seed", "size"))
 
 
 # Estimates row by row

@@ -168,7 +168,9 @@ def compare(metrics, design="released", schedule="fast", reading="clean"):
     check_choice("design", design, DESIGNS)
     check_choice("schedule", schedule, EXPERIMENT_SCHEDULES)
     run = read_as(_followed(metrics, design, schedule), reading)
-    rows = _places(run).merge(_summaries(run), on=PLACE, how="left")
+    seeds = run.assign(value=100 * run["value"].astype(float)).groupby(PLACE)["value"]
+    ours = seeds.agg(ours="mean", ours_se="sem", seeds="count").reset_index()
+    rows = _places(run).merge(ours, on=PLACE, how="left")
     error = np.hypot(rows["ours_se"], rows["published_se"])
     difference = (rows["ours"] - rows["published"]) / error
     rows["difference"] = difference.where(rows["seeds"] >= FEWEST_SEEDS)
@@ -339,12 +341,6 @@ def _followed(metrics, design, schedule):
     """Rows of a design whose family followed the schedule, or knows none."""
     followed = metrics["family"].map({f: schedule_of(f, schedule) for f in FAMILIES})
     return metrics[(metrics["design"] == design) & (metrics["schedule"] == followed)]
-
-
-def _summaries(run):
-    """Mean, standard error and number of seeds of each method, in per cent."""
-    groups = run.assign(value=100 * run["value"].astype(float)).groupby(PLACE)["value"]
-    return groups.agg(ours="mean", ours_se="sem", seeds="count").reset_index()
 
 
 def _is_best(rows):
