@@ -233,19 +233,6 @@ def shift_prior(y, prior, new_prior):
 # What is certain where at least a known share of the positives is labelled at every x
 
 
-def class_posterior_bound(s, least_propensity):
-    """What ``y(x)`` is at most where ``e(x) >= least_propensity``.
-
-    Examples
-    --------
-    >>> class_posterior_bound([0.1, 0.3], 0.25).tolist()
-    [0.4, 1.0]
-    """
-    (s,) = _probabilities(s=s)
-    # y = s / e <= s / eps
-    return np.minimum(_ratio(s, _share(least_propensity)), 1)
-
-
 def certified_negative(s, least_propensity, odds=1):
     """Where the best rule calls an unlabelled row negative, whatever e(x) >= ``least_propensity``.
 
@@ -255,7 +242,13 @@ def certified_negative(s, least_propensity, odds=1):
     [True, False]
     """
     (s,) = _probabilities(s=s)
-    least_propensity, odds = _share(least_propensity), _positive("odds", odds)
+    odds = _positive("odds", odds)
+    if not _open(_array(least_propensity, "least_propensity")) and not 0 < least_propensity <= 1:
+        raise ValueError(
+            f"least_propensity is {least_propensity!r}; it must be above 0 and at most 1: the "
+            "share of positives that is labelled at least, at every x"
+        )
+    # y = s / e is at most s / eps, and that is called negative where
     # s / eps <= (t + s) / (1 + t)  <=>  s <= t eps / (1 + t - eps); for t = 1, eps / (2 - eps)
     return s <= odds * least_propensity / (1 + odds - least_propensity)
 
@@ -382,15 +375,6 @@ def _positive(name, value):
             "false positive over that of a false negative)"
         )
     return value
-
-
-def _share(least_propensity):
-    if not _open(_array(least_propensity, "least_propensity")) and not 0 < least_propensity <= 1:
-        raise ValueError(
-            f"least_propensity is {least_propensity!r}; it must be above 0 and at most 1: the "
-            "share of positives that is labelled at least, at every x"
-        )
-    return least_propensity
 
 
 def _unlabelled_by_score(score, labelled):

@@ -18,7 +18,6 @@ from pu_utils.rules import (
     balanced_rule,
     budget_rule,
     certified_negative,
-    class_posterior_bound,
     cost_sensitive_rule,
     label_posterior,
     precision_rule,
@@ -160,7 +159,7 @@ def test_certified_rows_are_negative_and_no_other_row_can_be_certified(odds):
         possible = (y == 0) | (propensity(y, s) >= least)
         certain = certified_negative(s, least, odds)
         assert not (augmented_rule(y, s, 0, odds) & certain & possible).any()
-        worst = class_posterior_bound(s, least)
+        worst = np.minimum(s / least, 1)  # y = s / e, and e is at least so large
         assert (y <= worst)[possible].all()
         # at s = 1 no row is unlabelled, and there is nothing to certify
         assert ((worst > augmented_threshold(s, odds)) == ~certain)[s < 1].all()
@@ -192,7 +191,7 @@ def test_without_s_the_rules_are_those_of_y():
         (lambda: precision_rule([0.5], 0, 0, 90), "precision holds 90.*percentages"),
         (lambda: shift_prior(0.5, 0.5, 10), "new_prior holds 10"),
         (lambda: certified_negative(0.5, 0), "least_propensity is 0.*above 0"),
-        (lambda: class_posterior_bound(0.5, 1.5), "least_propensity is 1.5"),
+        (lambda: certified_negative(0.5, 1.5), "least_propensity is 1.5"),
     ],
 )
 def test_bad_input_names_argument_value_and_remedy(call, message):

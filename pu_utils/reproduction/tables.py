@@ -103,13 +103,11 @@ def read_as(metrics, reading="clean"):
     check_choice("reading", reading, READINGS)
     right_rule = (metrics["rule"] == "x_only") == (metrics["metric"] == "accuracy")
     rows = metrics[right_rule & (metrics["family"] != "choices")]
-    replayed = rows["family"] == "replay"
-    names = pd.Series(
-        pd.MultiIndex.from_frame(rows[["decision", "rule"]]).map(REPLAYED), rows.index, dtype=object
-    )
     if reading == "replay":
-        names = names.where(replayed, rows["decision"])
-        chosen = names.notna() & (replayed | ~rows["family"].isin(["vae_pu", "choices"]))
+        replayed = rows["family"] == "replay"
+        names = pd.MultiIndex.from_frame(rows[["decision", "rule"]]).map(REPLAYED)
+        names = pd.Series(names, rows.index, dtype=object).where(replayed, rows["decision"])
+        chosen = names.notna() & (rows["family"] != "vae_pu")
         return rows[chosen].assign(method=names[chosen]).drop(columns="decision")
     chosen = rows[~rows["decision"].str.contains("(replay)", regex=False)]
     # what a replay cell says of the clean methods counts where no other cell says it
