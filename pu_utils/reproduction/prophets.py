@@ -5,7 +5,8 @@ import pandas as pd
 from pu_utils.reproduction.compute import compute
 from pu_utils.reproduction.experiment import grid
 from pu_utils.reproduction.families import prophets
-from pu_utils.reproduction.tables import published
+from pu_utils.reproduction.record import METRIC_COLUMNS, metric_rows
+from pu_utils.reproduction.tables import PLACE, published
 
 METRICS = ("u_accuracy", "u_balanced_accuracy")
 
@@ -46,15 +47,11 @@ def prophet_numbers(design, seeds=range(10)):
     DataFrame
         One row per ``metric``, ``dataset``, ``label_frequency``, ``method`` and ``seed``.
     """
-    rows = [
-        (metric, one.dataset, one.label_frequency, measured["decision"], one.seed, 100 * value)
-        for one in grid("synthetic", designs=[design], seeds=seeds, families=["reference"])
-        for measured in compute(one)["metrics"]
-        for metric, value in measured.items()
-        if metric in METRICS
-    ]
-    columns = ["metric", "dataset", "label_frequency", "method", "seed", "value"]
-    return pd.DataFrame(rows, columns=columns)
+    chosen = grid("synthetic", designs=[design], seeds=seeds, families=["reference"])
+    rows = [row for one in chosen for row in metric_rows(one, compute(one))]
+    rows = pd.DataFrame(rows, columns=METRIC_COLUMNS).rename(columns={"decision": "method"})
+    rows = rows[rows["metric"].isin(METRICS)].reset_index(drop=True)
+    return rows.assign(value=100 * rows["value"].astype(float))[[*PLACE, "seed", "value"]]
 
 
 def beside_published(numbers):
@@ -70,9 +67,8 @@ def beside_published(numbers):
     DataFrame
         One row per published number; ``z`` is ours minus published in combined standard errors.
     """
-    key = ["metric", "dataset", "label_frequency", "method"]
-    ours = numbers.groupby(key)["value"].agg(ours="mean", ours_se="sem").reset_index()
-    theirs = published().query("method in ('S-Prophet', 'Y-Prophet')").drop_duplicates(key)
-    both = theirs[[*key, "mean", "se"]].merge(ours, on=key, validate="one_to_one")
+    ours = numbers.groupby(PLACE)["value"].agg(ours="mean", ours_se="sem").reset_index()
+    theirs = published().query("method in ('S-Prophet', 'Y-Prophet')").drop_duplicates(PLACE)
+    both = theirs[[*PLACE, "mean", "se"]].merge(ours, on=PLACE, validate="one_to_one")
     error = (both["se"] ** 2 + both["ours_se"] ** 2) ** 0.5
     return both.assign(z=(both["ours"] - both["mean"]) / error)

@@ -51,7 +51,7 @@ def collect(output, results):
             stale.append(path)
         else:
             found[experiment] = _experiment_row(experiment, result)
-            rows += _metric_rows(experiment, result)
+            rows += metric_rows(experiment, result)
     with collecting(results):
         old = read_experiments(results)
         current = current_experiments(old)
@@ -103,7 +103,8 @@ def _joined(old, rows, columns):
     return pd.concat([part for part in (old, new) if len(part)] or [new])[columns]
 
 
-def _metric_rows(experiment, result):
+def metric_rows(experiment, result):
+    """Rows of ``METRIC_COLUMNS``, one for each decision and metric of a result."""
     return [
         (*astuple(experiment), measured["decision"], measured["rule"], metric, value)
         for measured in result["metrics"]
@@ -286,7 +287,7 @@ def _verdict(row, experiment, metrics):
 
 def _compare(experiment, result, metrics, same_machine):
     index = ["decision", "rule", "metric"]
-    rows = pd.DataFrame(_metric_rows(experiment, result), columns=METRIC_COLUMNS)
+    rows = pd.DataFrame(metric_rows(experiment, result), columns=METRIC_COLUMNS)
     now = pd.to_numeric(rows.set_index(index)["value"])
     recorded = metrics.merge(rows[KEY].drop_duplicates(), on=KEY)
     unknown = set(LATER_METRICS) - set(recorded["metric"])
