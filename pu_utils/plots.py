@@ -168,7 +168,9 @@ def bars(values, xlabel, reference=None):
         Where a vertical line stands, and what it means.
     """
     table = values if isinstance(values, pd.DataFrame) else pd.Series(values).to_frame("")
-    with new_figure(figsize=(7, 0.9 + 0.3 * table.size)) as (figure, axes):
+    clustered = len(table.columns) > 1
+    size = (7, (0.28 if clustered else 0.38) * table.size + 0.9)
+    with new_figure(figsize=size) as (figure, axes):
         table.plot.barh(ax=axes, width=0.8, color=COLOURS, alpha=0.75, legend=False)
         for drawn in axes.containers:
             axes.bar_label(drawn, fmt="%.2f", padding=3, fontsize=8)
@@ -177,7 +179,7 @@ def bars(values, xlabel, reference=None):
         axes.set(xlabel=xlabel, xlim=(0, 1.12 * table.max(axis=None)))
         if reference is not None:
             axes.axvline(reference[0], color="black", ls="--", lw=1, label=reference[1])
-        if reference is not None or len(table.columns) > 1:
+        if reference is not None or clustered:
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5)
     return figure
 
