@@ -20,7 +20,7 @@ book: $(READY)  ## build the book into _build/html
 	@echo "The book is built: open _build/html/index.html in a browser, or run 'make serve'."
 
 test: $(READY)  ## unit tests, every notebook re-run and compared, the book with warnings as errors
-	$(BIN)/pytest -n 2 -rs --cov --cov-report=term-missing:skip-covered --cov-fail-under=95
+	$(BIN)/pytest -n 2 -rs -p no:nbval --cov --cov-report=term-missing:skip-covered --cov-fail-under=95
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=600 \
 	  --nbval-sanitize-with tests/nbval_sanitize.cfg -n 2 --dist loadscope notebooks
 	$(BOOK) --all -W -n --keep-going

@@ -17,10 +17,13 @@ CT_RECIPES = ("cifar_ct_efficientnet", "cifar_ct_efficientnet_colourless")
 
 @needs(SAMPLE, *WEIGHTS)
 def test_features_are_those_expected():
-    """Features of the 200 sample images are within 1e-2 of those expected, relative, per image."""
+    """Features of every fifth of the 200 sample images are within 1e-2 of those expected.
+
+    The error is relative and per image; what one image tells of the recipe, all do.
+    """
     with np.load(store.fetch(SAMPLE)) as sample:
-        computed = features.vgg16_features(sample["images"])
-        expected = sample["features"].astype(float)
+        computed = features.vgg16_features(sample["images"][::5])
+        expected = sample["features"][::5].astype(float)
     error = np.linalg.norm(computed - expected, axis=1) / np.linalg.norm(expected, axis=1)
     assert error.max() < 1e-2
 
@@ -127,7 +130,10 @@ def test_features_without_colour():
 
 @needs("stl10_sample.npz", "stl10_vgg16_64.npz", *WEIGHTS)
 def test_stored_features_of_stl_belong_to_the_images():
-    """Features, labels and both kinds of colours of STL-10 are those of the 80 sample images."""
+    """Features, labels and both kinds of colours of STL-10 are those of the 80 sample images.
+
+    That the stored features follow from the images is seen on every fourth.
+    """
     with (
         np.load(store.fetch("stl10_sample.npz")) as sample,
         np.load(store.fetch("stl10_vgg16_64.npz")) as all_,
@@ -142,8 +148,8 @@ def test_stored_features_of_stl_belong_to_the_images():
             pieces = features.released_rgb_mean(np.repeat(x[k : k + 1], 9, axis=0))
             rows = slice(9 * row, 9 * row + 9)
             assert all_["released_rgb_mean"][rows] == pytest.approx(pieces, abs=1e-6)
-        expected = sample["features"].astype(float)
-    error = features.vgg16_features(x) - expected
+        expected = sample["features"][::4].astype(float)
+    error = features.vgg16_features(x[::4]) - expected
     assert (np.linalg.norm(error, axis=1) / np.linalg.norm(expected, axis=1)).max() < 1e-2
 
 

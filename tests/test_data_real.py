@@ -1,5 +1,6 @@
 """The real sets: what rows they have, what is labelled, the samples inside the package."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,17 @@ FULL = {
     "cifar_va": ((60_000, 512), 0.4, CIFAR),
     "cdc_diabetes": ((70_692, 38), 0.5, CDC),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def files_are_read_once():
+    """Files are unpacked once for all tests; what is made of them is made anew by each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(readers, "read_idx", cache(readers.read_idx))
+        patch.setattr(readers, "_cdc_answers", cache(readers._cdc_answers))
+        yield
+
+
 in_full = [
     pytest.param(name, False, marks=needs(*files), id=name) for name, (_, _, files) in FULL.items()
 ]
@@ -40,18 +52,15 @@ def test_rows_features_and_prior(name, shape, prior):
 
 
 @pytest.mark.parametrize(("name", "sample"), in_full + in_sample)
-def test_parts_share_no_row(name, sample):
-    """No row of the file lies in two parts, or twice in one; together they are the whole."""
-    data = load(name, 0.5, seed=3, sample=sample)
+@pytest.mark.parametrize("c", [0.02, 0.9])
+def test_labels_and_parts_are_as_asked(name, sample, c):
+    """The share of labelled positives is c but for int(c n) per class, and s = 1 only if y = 1.
+
+    No row of the file lies in two parts, or twice in one; together they are the whole.
+    """
+    data = load(name, c, seed=1, sample=sample)
     parts = [set(part.source_rows.tolist()) for part in (data.train, data.validation, data.test)]
     assert sum(map(len, parts)) == len(set.union(*parts)) == len(data)
-
-
-@pytest.mark.parametrize(("name", "sample"), in_full + in_sample)
-@pytest.mark.parametrize("c", [0.02, 0.9])
-def test_label_frequency_is_as_asked(name, sample, c):
-    """The share of labelled positives is c but for int(c n) per class, and s = 1 only if y = 1."""
-    data = load(name, c, seed=1, sample=sample)
     assert np.all(data.s <= data.y)
     classes = {"mnist_ove": 5, "cifar_va": 4}.get(name, 1)
     assert 0 <= c * data.y.sum() - data.s.sum() + 1e-6 < classes

@@ -1,7 +1,7 @@
 """Strange input to rules, risks and metrics: the right answer or a ValueError, nothing else.
 
 Right is what the definition gives in floating point, row by row; what is not made of real numbers,
-whole and in step, must be refused. ``make fuzz`` tries ten times as many.
+whole and in step, must be refused. ``make fuzz`` tries 1,000 inputs of each kind, 19,000 in all.
 """
 
 import os
@@ -21,7 +21,7 @@ from pu_utils import metrics, risk, rules
 
 ROUNDS = int(os.environ.get("ROUNDS", 1))
 many = settings(  # simplifying what fails would take minutes
-    max_examples=100 * ROUNDS,
+    max_examples=50 if ROUNDS == 1 else 100 * ROUNDS,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],

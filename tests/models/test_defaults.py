@@ -52,6 +52,20 @@ def kind(estimator):
     return type(estimator).__name__
 
 
+@pytest.fixture(scope="module")
+def fitted_once():
+    """Fits of every estimator that tests share, so that each is made once: estimator, X, s."""
+    fits = {}
+
+    def fit(estimator, X, s):
+        key = kind(estimator), X.tobytes()
+        if key not in fits:
+            fits[key] = clone(estimator).fit(X, s)
+        return fits[key]
+
+    return fit
+
+
 # Codes of the label status
 
 
@@ -75,7 +89,7 @@ def test_codes_that_are_understood(unlabelled, labelled, blobs):
 
 @pytest.mark.parametrize("estimator", EVERY, ids=kind)
 @pytest.mark.parametrize("names", [("unlabelled", "labelled"), ("U", "P"), (2, 1)])
-def test_other_codes_need_positive(estimator, names, blobs):
+def test_other_codes_need_positive(estimator, names, blobs, fitted_once):
     """What sorts the wrong way round is refused, and right once ``positive`` says what it means."""
     X, _, s = blobs
     coded = np.array(names)[s]
@@ -83,7 +97,7 @@ def test_other_codes_need_positive(estimator, names, blobs):
         clone(estimator).fit(X, coded)
     model = clone(estimator).set_params(positive=names[1]).fit(X, coded)
     assert model.classes_.tolist() == list(names)
-    expected = clone(estimator).fit(X, s)
+    expected = fitted_once(estimator, X, s)
     np.testing.assert_array_equal(model.predict_proba(X, s=coded), expected.predict_proba(X, s=s))
 
 
@@ -234,7 +248,7 @@ def test_cross_fitted_posteriors_come_from_fits_that_have_not_seen_the_row(blobs
 
 @pytest.mark.parametrize("estimator", EVERY, ids=kind)
 @pytest.mark.parametrize("factor", [1e-20, 1e4])
-def test_the_unit_of_the_features_does_not_matter(estimator, factor, blobs):
+def test_the_unit_of_the_features_does_not_matter(estimator, factor, blobs, fitted_once):
     """Metres or micrometres: the same posteriors, to the digits of single precision.
 
     The columns are given once standardised and once multiplied, so that both are what the networks
@@ -242,7 +256,7 @@ def test_the_unit_of_the_features_does_not_matter(estimator, factor, blobs):
     """
     X, _, s = blobs
     X = (X - X.mean(0)) / X.std(0)
-    plain = clone(estimator).fit(X, s).predict_proba(X)[:, 1]
+    plain = fitted_once(estimator, X, s).predict_proba(X)[:, 1]
     scaled = clone(estimator).fit(factor * X, s).predict_proba(factor * X)[:, 1]
     assert np.abs(scaled - plain).mean() < 1e-3
     assert plain.std() > 0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from pu_utils import rules
 from pu_utils.data import load
@@ -34,8 +35,10 @@ def ranked_test_rows():
     )
     causes = [name for name in data.feature_names if name.startswith(("Age_", "Education_"))]
     model = TableModel(label="labelled", prior=data.prior, propensity_columns=causes)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore")
+        for question in ("_band", "_calibration"):  # five more fits, which leave the order alone
+            patch.setattr(TableModel, question, lambda *_: None)
         ranked = model.fit(table).rank(rows)
     return data.test, ranked["row"].to_numpy() - 1
 
