@@ -7,10 +7,10 @@ COLAB := .venv/colab
 MUTANTS_READY := .venv/mutants-ready
 BOOK := $(BIN)/jupyter-book build . --quiet
 # two workers on two cores: more threads would fight
-test: export OMP_NUM_THREADS := 1
+test colab: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book test rerun serve lint bench browser colab fuzz mutants clean
+.PHONY: help book test rerun serve lint bench pdf browser colab fuzz mutants clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-9s %s\n", $$1, $$2}' Makefile
@@ -39,7 +39,10 @@ lint: $(READY)  ## ruff: style and common mistakes
 bench: $(READY)  ## timings, as ratios within one run
 	for script in tests/bench/*.py; do $(BIN)/python $$script || exit 1; done
 
-browser: book $(BROWSER_READY)  ## look at every page in headless Chromium (must be installed)
+pdf: book $(BROWSER_READY)  ## print the whole book into _build/html, by Chromium (must be installed)
+	$(BIN)/python book/pdf.py
+
+browser: pdf  ## look at every page, and at the PDF, in headless Chromium
 	$(BIN)/pytest -n 2 -m browser tests/browser
 
 colab: $(READY) $(COLAB)/ready  ## run three notebooks as on Colab, with its older packages

@@ -78,8 +78,8 @@ def as_svg(figure):
     figure : Figure
     """
     for artist in figure.findobj(Collection):
-        crowded = isinstance(artist, QuadMesh) or len(artist.get_offsets()) > CROWD
-        artist.set_rasterized(crowded)
+        shaded = isinstance(artist, QuadMesh) or getattr(artist, "filled", False)  # filled contours
+        artist.set_rasterized(shaded or len(artist.get_offsets()) > CROWD)
     drawn = io.StringIO()
     with plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "the same at every run"}):
         metadata = {"Date": None, "Creator": None}

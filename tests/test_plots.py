@@ -54,6 +54,15 @@ def test_a_crowd_is_drawn_as_pixels():
     assert len(plots.as_svg(scatter(50_000))) < 400_000
 
 
+@pytest.mark.parametrize("draw", ["pcolormesh", "contourf"])
+def test_shades_are_drawn_as_pixels(draw):
+    """Of a surface there may be as many as points, or as long borders."""
+    surface = np.random.default_rng(0).random((60, 60))
+    with plots.new_figure() as (figure, axes):
+        getattr(axes, draw)(surface)
+    assert tags(figure).count("image") == 1 and len(plots.as_svg(figure)) < 300_000
+
+
 def test_a_notebook_shows_svg_alone():
     """No pixels beside the drawing, whatever the inline backend has asked for."""
     shell = InteractiveShell()

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.browser
 READERS = list(product([DESKTOP, TELEPHONE], ["light", "dark"]))
 # Pages made by Sphinx for its own ends (source views, indices), not written by the project.
 GENERATED = ("_modules/", "_static/", "genindex", "search", "prf-prf", "py-modindex")
+LOOKED_UP = "book/api"  # the reference of the module is not read from top to bottom
 # Markup of docutils, not of the project: the bibliography's list holds entries of another role.
 NOT_OURS = [[".citation-list"]]
 RAW_MATHEMATICS = r"""
@@ -32,6 +33,20 @@ CUT_OFF = """
 () => [...document.querySelectorAll("main article :is(pre, table, div.math)")]
   .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1)
   .map(box => box.innerText.slice(0, 80))
+"""
+HEAVIEST, LONGEST = 1_500_000, 12  # bytes besides what pages share, screens before the appendix
+WEIGHT = """
+() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter(file => !file.name.includes("/_static/"))
+  .reduce((sum, file) => sum + file.decodedBodySize, 0)
+"""
+SCREENS = """
+() => {
+  const appendix = document.querySelector("main article :is(.appendix, [id^=appendix])");
+  const article = document.querySelector("main article").getBoundingClientRect();
+  const end = appendix ? appendix.getBoundingClientRect().top : article.bottom;
+  return (end - article.top) / window.innerHeight;
+}
 """
 IMAGES = """
 () => [...document.querySelectorAll("main article img")].map(
@@ -78,6 +93,17 @@ def test_page(name, width, scheme, visit):
     if width == DESKTOP:
         assert page.evaluate(CUT_OFF) == [], "wider than their boxes"
     assert serious_violations(page) == []
+
+
+@pytest.mark.parametrize("name", pages())
+def test_page_is_light_and_short(name, visit):
+    """So that it loads on the train, and a reader sees its end."""
+    page, _ = visit(name, DESKTOP)
+    assert page.evaluate(WEIGHT) <= HEAVIEST, "bytes; draw crowded figures as pixels"
+    if not name.startswith(LOOKED_UP):
+        assert page.evaluate(SCREENS) <= LONGEST, (
+            "screens; fold what few need, or begin an appendix"
+        )
 
 
 def test_launch_button_opens_the_same_file(visit):
