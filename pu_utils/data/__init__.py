@@ -12,25 +12,11 @@ from pu_utils.data.samples import sample_images
 from pu_utils.data.synthetic import SYNTHETIC, SYNTHETIC_SETS, make_synthetic
 
 __all__ = [
-    "DATASETS",
-    "DATASET_NAMES",
-    "DESIGNS",
-    "NAMES",
-    "REAL",
-    "SYNTHETIC",
-    "DataSet",
-    "PUData",
-    "boldness",
-    "diagnosis_weight",
-    "label_by_propensity",
-    "label_by_weight",
-    "label_top_fraction",
-    "load",
-    "logistic_propensity",
-    "make_synthetic",
-    "redness",
+    "DATASETS", "DATASET_NAMES", "DESIGNS", "NAMES", "REAL", "SYNTHETIC", "DataSet", "PUData",
+    "boldness", "diagnosis_weight", "label_by_propensity", "label_by_weight",
+    "label_top_fraction", "load", "logistic_propensity", "make_synthetic", "redness",
     "sample_images",
-]
+]  # fmt: skip
 
 # The registry. The paper's ten come first, then sets of images on other features: like one of them
 DATASETS = SYNTHETIC_SETS | REAL_SETS

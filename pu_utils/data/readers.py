@@ -131,19 +131,15 @@ def _cdc_answers(path):
     ):
         for block in blocks:
             values = block[columns].to_numpy()
-            strange = ~(
-                (values >= low) & (values <= high) & (values == np.rint(values))
-            )  # so is NaN
-            if strange.any():
-                row, column = np.argwhere(strange)[0]
+            possible = (values >= low) & (values <= high) & (values == np.rint(values))
+            if not possible.all():  # NaN is not
+                row, column = np.argwhere(~possible)[0]
                 raise ValueError(f"{columns[column]} is {values[row, column]} in a row")
             parts.append(values.astype(np.uint8))
     answers = np.concatenate(parts)
-    found = len(answers), int(answers[:, 0].sum())
-    if found != (CDC_ROWS, CDC_POSITIVES):
-        raise ValueError(
-            f"{found[0]} rows, {found[1]} positive, and not {CDC_ROWS}, {CDC_POSITIVES}"
-        )
+    rows, positives = len(answers), int(answers[:, 0].sum())
+    if (rows, positives) != (CDC_ROWS, CDC_POSITIVES):
+        raise ValueError(f"{rows} rows, {positives} positive, not {CDC_ROWS}, {CDC_POSITIVES}")
     return answers
 
 

@@ -76,10 +76,13 @@ def status(name):
 
 def fetch(name):
     """Path of a whole file, downloaded if need be; one that was altered is set aside first."""
-    path, state = data_dir() / name, status(name)
+    path, file, state = data_dir() / name, FILES[name], status(name)
     if state == "altered":
-        _replace_altered(path)
-    elif state == "missing":
+        done = set_aside(path, f"is not the file it should be (expected {file.checksum})")
+        if file.url is None:
+            raise ChecksumError(f"{done}: put the right file there, it has no public home")
+        warnings.warn(f"{done}; it is downloaded again", stacklevel=2)
+    if state in ("altered", "missing"):
         _download(path)
     return path
 
@@ -109,15 +112,6 @@ def set_aside(path, trouble, name=None):
             "another folder (of data files: set PU_DATA_DIR)"
         ) from reason
     return f"{path} {trouble} and was set aside as {bad.name}"
-
-
-def _replace_altered(path):
-    file = FILES[path.name]
-    done = set_aside(path, f"is not the file it should be (expected {file.checksum})")
-    if file.url is None:
-        raise ChecksumError(f"{done}: put the right file there, it has no public home")
-    warnings.warn(f"{done}; it is downloaded again", stacklevel=3)
-    _download(path)
 
 
 def _download(path):

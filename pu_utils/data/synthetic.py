@@ -15,15 +15,9 @@ Sigma of 3    diag(1, 2, 1, 2, ...)       X drawn with the identity, Y with diag
 import numpy as np
 import scipy
 
+from pu_utils.data import record
 from pu_utils.data.labelling import check_label_frequency, label_by_propensity, logistic_propensity
-from pu_utils.data.record import (
-    DESIGNS,
-    DataSet,
-    PUData,
-    check_choice,
-    random_streams,
-    same_everywhere,
-)
+from pu_utils.data.record import DESIGNS, DataSet, PUData, check_choice
 
 N_FEATURES = 20
 MU = 1 / np.arange(1, N_FEATURES + 1)
@@ -45,7 +39,9 @@ def make_synthetic(name, label_frequency, seed, design="text", n=10_000):
     check_choice("name", name, SYNTHETIC)
     check_choice("design", design, DESIGNS)
     check_label_frequency(label_frequency)
-    feature_rng, label_rng, _ = random_streams(name, seed)  # rows are alike: no need to shuffle
+    feature_rng, label_rng, _ = record.random_streams(
+        name, seed
+    )  # rows are alike: no need to shuffle
     drawn_with, y_drawn_with, y_told_with = _variances(name, design)
     X = _mixture(n, drawn_with, feature_rng)
     y = (feature_rng.random(n) < class_posterior(X, y_drawn_with)).astype(np.int8)
@@ -77,7 +73,7 @@ def class_posterior(X, variances=IDENTITY):
     """
     # y(x) = sigmoid(mu' Sigma^-1 x - mu' Sigma^-1 mu / 2)
     logits = _linear(X, MU / variances) - np.sum(MU**2 / variances) / 2
-    return same_everywhere(scipy.special.expit(logits))
+    return record.same_everywhere(scipy.special.expit(logits))
 
 
 def _variances(name, design):

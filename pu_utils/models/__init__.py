@@ -12,7 +12,6 @@ from pu_utils.models.recalibrated import Recalibrated
 from pu_utils.models.sar_em import SarEm
 from pu_utils.models.scoring import cross_fit_proba, label_log_likelihood, negative_nnpu_risk
 from pu_utils.models.simple import Augmented, ElkanNoto, PriorWarning, estimate_prior
-from pu_utils.models.storage import Stored
 from pu_utils.models.upu import NnPu, Upu
 from pu_utils.schedules import Schedule, paper_settings
 
@@ -26,31 +25,11 @@ _OF_NETWORKS = {
     "VaePuOcc": "fine_tuning",
 }
 __all__ = [
-    "A3",
-    "Augmented",
-    "AugmentedEM",
-    "ConflictWarning",
-    "ElkanNoto",
-    "ExchangeWarning",
-    "LabelModel",
-    "Lbe",
-    "NnPu",
-    "PUClassifier",
-    "PriorWarning",
-    "Recalibrated",
-    "SarEm",
-    "Schedule",
-    "TrainingDiverged",
-    "Upu",
-    "VaePu",
-    "VaePuBayes",
-    "VaePuOcc",
-    "cross_fit_proba",
-    "estimate_prior",
-    "label_log_likelihood",
-    "negative_nnpu_risk",
-    "paper_settings",
-]
+    "A3", "Augmented", "AugmentedEM", "ConflictWarning", "ElkanNoto", "ExchangeWarning",
+    "LabelModel", "Lbe", "NnPu", "PUClassifier", "PriorWarning", "Recalibrated", "SarEm",
+    "Schedule", "TrainingDiverged", "Upu", "VaePu", "VaePuBayes", "VaePuOcc", "cross_fit_proba",
+    "estimate_prior", "label_log_likelihood", "negative_nnpu_risk", "paper_settings",
+]  # fmt: skip
 
 
 def __getattr__(name):
@@ -70,6 +49,3 @@ def __getattr__(name):
 
 def __dir__():
     return __all__
-
-
-Stored._import = staticmethod(lambda name: name in _OF_NETWORKS and __getattr__(name))

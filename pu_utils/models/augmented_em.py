@@ -20,20 +20,10 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
+from pu_utils.models import em
 from pu_utils.models.base import COUNT, POSITIVE, estimator, hold_out
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
-from pu_utils.models.em import (
-    SETTINGS,
-    TINY,
-    ExchangeWarning,
-    Representation,
-    RidgeEstimator,
-    linear,
-    log_likelihood,
-    responsibilities,
-    ridge_logistic,
-    shift_to_prior,
-)
+from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
 from pu_utils.models.simple import known_prior
 
 # s = y e exceeds y nowhere, and need not be computed to be counted
@@ -161,7 +151,11 @@ class AugmentedEM(RidgeEstimator):
             Itself.
         """
         X, s = self._training_rows(X, s)
-        self._check_residualise()
+        if self.residualise is True and self.propensity_features is None:
+            raise ValueError(
+                "residualise is True, but propensity_features is None: there is nothing to free "
+                "the class features of; name the features that labelling depends on"
+            )
         random_state = check_random_state(self.random_state)
         self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
         self.history_, self.choice_ = [], []
@@ -171,13 +165,6 @@ class AugmentedEM(RidgeEstimator):
         self._warn_of_exchange()
         self.diagnostics_ = {"rows": len(X), "labelled_rows": int(s.sum())} | NEVER_ABOVE
         return self
-
-    def _check_residualise(self):
-        if self.residualise is True and self.propensity_features is None:
-            raise ValueError(
-                "residualise is True, but propensity_features is None: there is nothing to free "
-                "the class features of; name the features that labelling depends on"
-            )
 
     # Choosing among candidates
 
@@ -201,12 +188,12 @@ class AugmentedEM(RidgeEstimator):
         sample = self._sample(*training, random_state)
         runs = [self._run(*candidate, *sample, random_state) for candidate in candidates]
         for (name, residualise), run in zip(candidates, runs, strict=True):
-            reached = log_likelihood(*run.posteriors(held[0]), held[1]).mean()
+            reached = em.log_likelihood(*run.posteriors(held[0]), held[1]).mean()
             self.choice_.append(
                 {"class_model": name, "residualise": residualise, "log_likelihood": float(reached)}
             )
-        best = int(np.argmax([row["log_likelihood"] for row in self.choice_]))
         self.training_rows_ = np.arange(len(X))
+        best = int(np.argmax([row["log_likelihood"] for row in self.choice_]))
         if len(sample[0]) == len(X):
             return runs[best]
         return self._run(*candidates[best], X, s, random_state)
@@ -233,18 +220,15 @@ class AugmentedEM(RidgeEstimator):
         return CrossFittedClass(self.class_model, self.ridge, random_state)
 
     def _warn_of_exchange(self):
-        told_apart = SETTINGS.exchange_errors * self.exchange_["standard_error"]
-        if (
-            self.exchange_["gain"] < told_apart
-            and self.exchange_["disagreement"] > SETTINGS.exchange_share
-        ):
+        gain, error, disagreement = self.exchange_.values()
+        if gain < SETTINGS.exchange_errors * error and disagreement > SETTINGS.exchange_share:
             warnings.warn(
                 "class and propensity can be exchanged: a solution that starts with the two in "
                 "each other's place makes S about as likely or more so, and decides "
-                f"{self.exchange_['disagreement']:.0%} of the unlabelled rows differently (see "
-                "exchange_). Say what labelling depends on (propensity_features), or check the "
-                "predictions on some rows of known class",
-                ExchangeWarning,
+                f"{disagreement:.0%} of the unlabelled rows differently (see exchange_). Say what "
+                "labelling depends on (propensity_features), or check the predictions on some rows "
+                "of known class",
+                em.ExchangeWarning,
                 stacklevel=3,
             )
 
@@ -295,8 +279,8 @@ class _Run:
 
     def __init__(self, estimator, class_model, residualise):
         self.estimator, self.class_model, self.residualise = estimator, class_model, residualise
-        self.y_view = Representation(unit_rows=True, whiten=class_model.whiten)
-        self.e_view = Representation()
+        self.y_view = em.Representation(unit_rows=True, whiten=class_model.whiten)
+        self.e_view = em.Representation()
         self.residual_coef = None
 
     def parts(self):
@@ -333,15 +317,14 @@ class _Run:
     def _iterate(self, y, e, s, max_rounds):
         """Rounds of EM from y and e; the responsibilities are renewed before each of two fits."""
         self.history, self.e_coef = [], None
-        r = responsibilities(y, e, s)
+        r = em.responsibilities(y, e, s)
         for round_ in range(max_rounds):
             before, y = r, self.class_model.update(r)
-            weights = responsibilities(y, e, s)
-            ridge = self.estimator.ridge
-            self.e_coef = ridge_logistic(self._Z, s, weights, self.e_coef, ridge)
+            weights, ridge = em.responsibilities(y, e, s), self.estimator.ridge
+            self.e_coef = em.ridge_logistic(self._Z, s, weights, self.e_coef, ridge)
             e = expit(linear(self._Z, self.e_coef))
-            r = responsibilities(y, e, s)
-            reached, change = log_likelihood(y, e, s).mean(), np.abs(r - before).mean()
+            r = em.responsibilities(y, e, s)
+            reached, change = em.log_likelihood(y, e, s).mean(), np.abs(r - before).mean()
             self.history.append(
                 {"round": round_, "log_likelihood": float(reached), "change": float(change)}
             )
@@ -354,11 +337,12 @@ class _Run:
         other, prior = copy.copy(self), self.estimator.prior_
         other.class_model = copy.copy(self.class_model)
         logits = logit(np.clip(self._e, TINY, 1 - TINY))
-        start = expit(logits + shift_to_prior(logits, prior))
+        start = expit(logits + em.shift_to_prior(logits, prior))
         other._iterate(start, self._y, s, min(self._most_rounds(), SETTINGS.exchange_rounds))
-        mine, its = (log_likelihood(run._y, run._e, s) for run in (self, other))
+        mine, its = (em.log_likelihood(run._y, run._e, s) for run in (self, other))
         unlabelled = s == 0
-        decisions = [responsibilities(run._y, run._e, s)[unlabelled] > 0.5 for run in (self, other)]
+        posteriors = (em.responsibilities(run._y, run._e, s) for run in (self, other))
+        decisions = [posterior[unlabelled] > 0.5 for posterior in posteriors]
         return {
             "gain": float((mine - its).mean()),
             "standard_error": float((mine - its).std() / np.sqrt(len(s))),

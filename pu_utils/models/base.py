@@ -46,7 +46,15 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
     odds: float = 1.0
     positive: object = None
 
-    _parameter_constraints: ClassVar = {"odds": [POSITIVE]}
+    # of the parameters that several estimators share, whether this one has them or not
+    _parameter_constraints: ClassVar = {
+        "odds": [POSITIVE],
+        "prior": [SHARE, None],
+        "ridge": [NOT_NEGATIVE],
+        "tol": [NOT_NEGATIVE],
+        "validation_fraction": [SHARE],
+        "random_state": ["random_state"],
+    }
     _input_dtype: ClassVar = (np.float64, np.float32)
 
     def predict_proba(self, X, s=None):
@@ -160,8 +168,12 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         check_classification_targets(s)
         self.classes_ = _label_values(s, self.positive)
         labelled = self._label_status(s, len(X))
-        if getattr(self, "prior", None) is not None:
-            self._check_prior(self.prior, labelled.mean())
+        prior, share = getattr(self, "prior", None), labelled.mean()
+        if prior is not None and not share <= prior < 1:
+            raise ValueError(
+                f"prior is {prior}; it must be at least the share of labelled rows of X, "
+                f"{share:.4g}, and below 1: every labelled row is positive"
+            )
         return X, labelled
 
     def _parts(self, X, s, validation, random_state):
@@ -180,13 +192,6 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         Of rows held out more or fewer may be labelled than of all: at most all positives are.
         """
         self.prior_, self.label_frequency_ = float(prior), float(min(labelled_share / prior, 1))
-
-    def _check_prior(self, prior, labelled_share):
-        if not labelled_share <= prior < 1:
-            raise ValueError(
-                f"prior is {prior}; it must be at least the share of labelled rows of X, "
-                f"{labelled_share:.4g}, and below 1: every labelled row is positive"
-            )
 
     def _diagnose(self, X, s):
         """Set ``diagnostics_``: how often the plug-in estimates break s(x) <= y(x) on ``X``."""

@@ -69,11 +69,9 @@ class NeighbourClass:
 
     name, whiten, max_rounds = "neighbours", False, None
 
-    def __init__(
-        self, n_neighbours=SETTINGS.n_neighbours, sharpness=SETTINGS.sharpness, settings=SETTINGS
-    ):
-        self.n_neighbours, self.sharpness, self._settings = n_neighbours, sharpness, settings
-        self.clip, self.furthest = settings.clip, settings.furthest
+    def __init__(self, n_neighbours=SETTINGS.n_neighbours, sharpness=SETTINGS.sharpness):
+        self.n_neighbours, self.sharpness = n_neighbours, sharpness
+        self.clip, self.furthest = SETTINGS.clip, SETTINGS.furthest
 
     def start(self, X, s, prior):
         """y by the flow of labels: solve (D - flow W) f = labels, D the row sums of W."""
@@ -86,7 +84,7 @@ class NeighbourClass:
         share = s.mean()
         flow = self._solve(np.where(s == 1, 1.0, -share / (1 - share)))
         deviation = flow - np.quantile(flow, 1 - prior)
-        logits = self._settings.start_slope * deviation / max(flow.std(), TINY)
+        logits = SETTINGS.start_slope * deviation / max(flow.std(), TINY)
         return expit(logits + shift_to_prior(logits, prior))
 
     def _search(self):
@@ -105,7 +103,7 @@ class NeighbourClass:
 
     def _solve(self, labels):
         mean_degree = self._degree.mean()
-        system = (sp.diags_array(self._degree) - self._settings.flow * self._graph) / mean_degree
+        system = (sp.diags_array(self._degree) - SETTINGS.flow * self._graph) / mean_degree
         inverse_diagonal = sp.diags_array(mean_degree / self._degree)
         return cg(system, labels, rtol=1e-5, maxiter=1000, M=inverse_diagonal)[0]
 
@@ -145,10 +143,11 @@ class CrossFittedClass:
 
     name, whiten, max_rounds = "classifier", True, SETTINGS.boosted_rounds
 
-    def __init__(self, classifier, ridge=SETTINGS.ridge, random_state=None, settings=SETTINGS):
+    def __init__(self, classifier, ridge=SETTINGS.ridge, random_state=None):
         self._classifier, self._ridge = classifier, ridge
-        self._random_state, self._settings, self.clip = random_state, settings, settings.clip
-        if not (hasattr(classifier, "predict_proba") and _takes_weights(classifier)):
+        self._random_state, self.clip = random_state, SETTINGS.clip
+        fits = hasattr(classifier, "fit") and has_fit_parameter(classifier, "sample_weight")
+        if not (fits and hasattr(classifier, "predict_proba")):
             raise ValueError(
                 f"class_model is {classifier!r}; give 'auto', 'logistic', 'neighbours' or a "
                 "classifier with predict_proba whose fit takes sample_weight, such as "
@@ -158,7 +157,7 @@ class CrossFittedClass:
     def start(self, X, s, prior):
         """y by the unbiased PU risk with logistic loss."""
         self._X, self._prior = X, prior
-        n_folds = min(self._settings.folds, int(s.sum()), int((1 - s).sum()))
+        n_folds = min(SETTINGS.folds, int(s.sum()), int((1 - s).sum()))
         if n_folds < 2:  # a stratum of one row cannot be held out
             self._folds = [(np.arange(len(s)), np.arange(len(s)))]
         else:
@@ -187,7 +186,3 @@ class CrossFittedClass:
     def logit(self, X):
         """Logit of y at rows ``X``, the mean over the fits."""
         return np.mean([self._logit(model, X) for model in self.models], axis=0) + self.shift
-
-
-def _takes_weights(classifier):
-    return hasattr(classifier, "fit") and has_fit_parameter(classifier, "sample_weight")

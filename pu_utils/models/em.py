@@ -13,7 +13,6 @@ representation of the features, one ridge logistic regression for soft targets, 
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -21,7 +20,7 @@ from scipy.special import expit, logit
 from sklearn.decomposition import PCA
 
 from pu_utils import rules
-from pu_utils.models.base import NOT_NEGATIVE, SHARE, PUClassifier, estimator
+from pu_utils.models.base import PUClassifier, estimator
 
 TINY = 1e-12  # keeps logarithms and ratios finite
 
@@ -176,8 +175,6 @@ class Representation:
         Whether rows of wide tables are first brought to length 1.
     whiten : bool
         Whether principal components are standardised.
-    settings : Settings
-        Gives ``wide``, ``components`` and ``dominant_share``.
 
     Examples
     --------
@@ -187,13 +184,13 @@ class Representation:
     (array([0., 0.]), array([1., 1.]))
     """
 
-    def __init__(self, *, unit_rows=False, whiten=True, settings=SETTINGS):
-        self._unit_rows, self._whiten, self._settings = unit_rows, whiten, settings
+    def __init__(self, *, unit_rows=False, whiten=True):
+        self._unit_rows, self._whiten = unit_rows, whiten
 
     def fit(self, X, random_state=None):
         """Learn the map from rows ``X``."""
-        self.unit_rows = self._unit_rows and X.shape[1] > self._settings.wide
-        if X.shape[1] <= self._settings.wide:
+        self.unit_rows = self._unit_rows and X.shape[1] > SETTINGS.wide
+        if X.shape[1] <= SETTINGS.wide:
             self.centre = X.mean(0, dtype=float)
             self.map = np.diag(_inverse_scale(X.std(0, dtype=float), np.abs(X).max(0)))
         else:
@@ -203,7 +200,7 @@ class Representation:
     def _condense(self, X, random_state):
         rows = X / _lengths(X) if self.unit_rows else X
         self._warn_if_dominated(rows)
-        n_components = min(self._settings.components, *X.shape)
+        n_components = min(SETTINGS.components, *X.shape)
         pca = PCA(n_components, random_state=random_state).fit(rows)
         self.centre, self.map = pca.mean_.astype(float), pca.components_.T.astype(float)
         if self._whiten:
@@ -213,10 +210,10 @@ class Representation:
     def _warn_if_dominated(self, rows):
         variance = rows.var(0, dtype=float)
         share = variance.max() / max(variance.sum(), TINY)
-        if share > self._settings.dominant_share:
+        if share > SETTINGS.dominant_share:
             warnings.warn(
                 f"column {variance.argmax()} carries {share:.0%} of the variance of X, which has "
-                f"more than {self._settings.wide} columns and is therefore not standardised; "
+                f"more than {SETTINGS.wide} columns and is therefore not standardised; "
                 "scale its columns (StandardScaler) unless they share a unit",
                 UserWarning,
                 stacklevel=2,
@@ -319,14 +316,6 @@ class RidgeEstimator(PUClassifier):
 
     ridge: float = SETTINGS.ridge
     random_state: int | np.random.RandomState | None = None
-
-    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
-        "prior": [SHARE, None],
-        "ridge": [NOT_NEGATIVE],
-        "tol": [NOT_NEGATIVE],
-        "validation_fraction": [SHARE],
-        "random_state": ["random_state"],
-    }
 
     def _columns(self, X, argument="propensity_features"):
         """The columns of ``X`` that the parameter called ``argument`` asks for."""

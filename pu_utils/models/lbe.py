@@ -22,17 +22,9 @@ from sklearn.linear_model import LogisticRegression
 from torch.nn import functional as F
 
 from pu_utils import rules
+from pu_utils.models import networks
 from pu_utils.models.base import COUNT, POSITIVE, estimator
-from pu_utils.models.networks import (
-    Dense,
-    History,
-    NetworkClassifier,
-    adam,
-    new_generator,
-    shuffled,
-    to_tensor,
-    train_while_improving,
-)
+from pu_utils.models.networks import NetworkClassifier
 
 
 def logistic_loss(logit, target):
@@ -124,7 +116,8 @@ class Lbe(NetworkClassifier):
     }
 
     def _train(self, training, held, random_state):
-        generator, history = new_generator(random_state, self._device), History(self.verbose)
+        generator = networks.new_generator(random_state, self._device)
+        history = networks.History(self.verbose)
         self.network_ = self._new_network("network_", generator)
         self._start(*training)
         x, s, x_held, s_held = self._tensors(*training, *held[:2])
@@ -152,10 +145,10 @@ class Lbe(NetworkClassifier):
         loss = released_loss if self.released else expected_loss
         (x, s), (x_held, s_held) = training, held
         responsibility, responsibility_held = (self._responsibility(*p) for p in (training, held))
-        train_while_improving(
+        networks.train_while_improving(
             self.network_,
-            adam([self.network_], self.learning_rate),
-            lambda: shuffled(len(x), self.batch_size, generator),
+            networks.adam([self.network_], self.learning_rate),
+            lambda: networks.shuffled(len(x), self.batch_size, generator),
             lambda rows: loss(self.network_(x[rows]), s[rows], responsibility[rows]),
             lambda: loss(self.network_(x_held), s_held, responsibility_held),
             history,
@@ -168,7 +161,7 @@ class Lbe(NetworkClassifier):
         y_proba, e = torch.sigmoid(self.network_(x)).cpu().double().numpy().T
         s_proba = rules.label_posterior(y_proba, e)
         posterior = rules.augmented_posterior(y_proba, s_proba, s.cpu().numpy().astype(int))
-        return to_tensor(posterior, x.device)
+        return networks.to_tensor(posterior, x.device)
 
     def predict_propensity(self, X):
         """The model's e(x), one value per row of ``X``."""
@@ -182,4 +175,4 @@ class Lbe(NetworkClassifier):
         return rules.label_posterior(y_proba, e)
 
     def _new_network(self, name, generator):
-        return Dense(self.n_features_in_, 2, generator)
+        return networks.Dense(self.n_features_in_, 2, generator)

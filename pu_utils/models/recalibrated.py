@@ -24,16 +24,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
+from pu_utils.models import em
 from pu_utils.models.base import PUClassifier, estimator
-from pu_utils.models.em import (
-    SETTINGS,
-    TINY,
-    Representation,
-    RidgeEstimator,
-    linear,
-    log_likelihood,
-    shift_to_prior,
-)
+from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
 from pu_utils.models.simple import known_prior
 
 TEMPERATURES = np.geomspace(1 / 8, 16, 29)  # ours: four to the octave
@@ -144,15 +137,15 @@ class Recalibrated(RidgeEstimator):
 
     def _choose_temperature(self, X, s, random_state):
         """Every temperature with its best propensity; the most likely pair is kept."""
-        view = Representation().fit(self._columns(X), random_state)
+        view = em.Representation().fit(self._columns(X), random_state)
         self.e_centre_, self.e_map_ = view.centre, view.map
         logits, Z = self._logits(X), self._propensity_view(X)
         e_coef, best, self.history_ = np.zeros(Z.shape[1] + 1), -np.inf, []
         for temperature in TEMPERATURES:
-            shift = shift_to_prior(logits / temperature, self.prior_)
+            shift = em.shift_to_prior(logits / temperature, self.prior_)
             y = expit(logits / temperature + shift)
             e_coef = most_likely_propensity(y, Z, s, e_coef, self.ridge)
-            reached = float(log_likelihood(y, expit(linear(Z, e_coef)), s).mean())
+            reached = float(em.log_likelihood(y, expit(linear(Z, e_coef)), s).mean())
             self.history_.append({"temperature": float(temperature), "log_likelihood": reached})
             if reached > best:
                 best, self.temperature_ = reached, float(temperature)
@@ -192,7 +185,7 @@ def most_likely_propensity(y, Z, s, start, ridge=SETTINGS.ridge):
     def objective(coef):
         e = expit(linear(Z, coef))
         unlabelled = np.clip(1 - y * e, TINY, 1)
-        loss = -log_likelihood(y, e, s).sum() + ridge * coef[1:] @ coef[1:] / 2
+        loss = -em.log_likelihood(y, e, s).sum() + ridge * coef[1:] @ coef[1:] / 2
         slope = np.where(s == 1, 1 - e, -y * e * (1 - e) / unlabelled)  # of the likelihood
         gradient = np.concatenate([[-slope.sum()], ridge * coef[1:] - slope @ Z])
         return loss / len(s), gradient / len(s)

@@ -20,17 +20,9 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from pu_utils import rules
+from pu_utils.models import em
 from pu_utils.models.base import COUNT, estimator
-from pu_utils.models.em import (
-    SETTINGS,
-    Representation,
-    RidgeEstimator,
-    linear,
-    log_likelihood,
-    projected,
-    responsibilities,
-    ridge_logistic,
-)
+from pu_utils.models.em import SETTINGS, RidgeEstimator, linear
 
 
 @estimator
@@ -109,7 +101,7 @@ class SarEm(RidgeEstimator):
         X, s = self._training_rows(X, s)
         random_state = check_random_state(self.random_state)
         for prefix, rows in (("y", X), ("e", self._columns(X))):
-            view = Representation().fit(rows, random_state)
+            view = em.Representation().fit(rows, random_state)
             setattr(self, f"{prefix}_centre_", view.centre)
             setattr(self, f"{prefix}_map_", view.map)
         self._expect_and_maximise(*self._views(X), s)
@@ -118,21 +110,21 @@ class SarEm(RidgeEstimator):
 
     def _views(self, X):
         """What the class and what the propensity sees of ``X``."""
-        return projected(X, self.y_centre_, self.y_map_), self._propensity_view(X)
+        return em.projected(X, self.y_centre_, self.y_map_), self._propensity_view(X)
 
     def _expect_and_maximise(self, X, Z, s):
         balanced = np.where(s == 1, 1 / s.sum(), 1 / (1 - s).sum()) * len(s) / 2
-        self.y_coef_ = ridge_logistic(X, s, balanced, ridge=self.ridge)
+        self.y_coef_ = em.ridge_logistic(X, s, balanced, ridge=self.ridge)
         positive = np.where(s == 1, 1.0, expit(linear(X, self.y_coef_)))
-        self.e_coef_ = ridge_logistic(Z, s, positive, ridge=self.ridge)
+        self.e_coef_ = em.ridge_logistic(Z, s, positive, ridge=self.ridge)
         y, e = expit(linear(X, self.y_coef_)), expit(linear(Z, self.e_coef_))
         self.history_, before = [], -np.inf
         for round_ in range(self.max_rounds):
-            r = responsibilities(y, e, s)
-            self.y_coef_ = ridge_logistic(X, r, start=self.y_coef_, ridge=self.ridge)
-            self.e_coef_ = ridge_logistic(Z, s, r, start=self.e_coef_, ridge=self.ridge)
+            r = em.responsibilities(y, e, s)
+            self.y_coef_ = em.ridge_logistic(X, r, start=self.y_coef_, ridge=self.ridge)
+            self.e_coef_ = em.ridge_logistic(Z, s, r, start=self.e_coef_, ridge=self.ridge)
             y, e = expit(linear(X, self.y_coef_)), expit(linear(Z, self.e_coef_))
-            reached = float(log_likelihood(y, e, s).mean())
+            reached = float(em.log_likelihood(y, e, s).mean())
             self.history_.append({"round": round_, "log_likelihood": reached})
             if reached - before < self.tol:
                 break

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing, check_random_state
 
-TINY = 1e-12  # keeps logarithms finite
+from pu_utils.models.em import TINY, log_likelihood
 
 
 def label_log_likelihood(model, X, s):
@@ -41,8 +41,7 @@ def label_log_likelihood(model, X, s):
     >>> bool(-0.7 < scores.mean() < 0)
     True
     """
-    s_proba = np.clip(model.predict_label_proba(X), TINY, 1 - TINY)
-    return float(np.where(_labelled(model, s), np.log(s_proba), np.log1p(-s_proba)).mean())
+    return float(log_likelihood(model.predict_label_proba(X), 1.0, _labelled(model, s)).mean())
 
 
 def negative_nnpu_risk(model, X, s, prior):

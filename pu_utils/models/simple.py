@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import field
-from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -13,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
-from pu_utils.models.base import SHARE, PUClassifier, estimator
+from pu_utils.models.base import PUClassifier, estimator
 
 STANDARDISED = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 
@@ -137,11 +136,6 @@ class ElkanNoto(PUClassifier):
     s_model: BaseEstimator | None = field(default=None, kw_only=False)
     prior: float | None = None
     random_state: int | np.random.RandomState | None = None
-
-    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
-        "prior": [SHARE, None],
-        "random_state": ["random_state"],
-    }
 
     def fit(self, X, s):
         """Fit the classifier of S to rows ``X`` and their label status ``s``.

@@ -2,7 +2,9 @@
 
 import json
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from safetensors import safe_open
@@ -23,7 +25,11 @@ class Stored:
     """
 
     _not_stored = ()  # fitted attributes that predictions do not need
-    _import = staticmethod(lambda name: None)  # of an estimator by its name, where not done yet
+    _kinds: ClassVar = {}  # by their names
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        Stored._kinds[cls.__name__] = cls
 
     def save(self, path):
         """Write the fitted estimator to one safetensors file with its settings as JSON.
@@ -106,8 +112,8 @@ def _from_json(value, arrays, device):
 
 def _restored(facts, device):
     """The estimator of which ``facts`` tell the class, the parameters and what was fitted."""
-    Stored._import(facts["class"])
-    kind = {cls.__name__: cls for cls in _subclasses(Stored)}[facts["class"]]
+    getattr(import_module("pu_utils.models"), facts["class"], None)  # imports those of networks
+    kind = Stored._kinds[facts["class"]]
     estimator = kind(**facts["parameters"])
     if device is not None and hasattr(estimator, "device"):
         estimator.device = device
@@ -123,9 +129,3 @@ def _restored(facts, device):
     for name, value in networks.items():  # their sizes are among the attributes set above
         setattr(estimator, name, estimator._restored_network(name, value["state"]))
     return estimator
-
-
-def _subclasses(cls):
-    for child in cls.__subclasses__():
-        yield child
-        yield from _subclasses(child)
