@@ -8,7 +8,7 @@ classification approach to variational learning from biased positive unlabelled 
 import copy
 import math
 from dataclasses import field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from pu_utils.models.networks import (
     Classifier,
     History,
     NetworkClassifier,
+    Training,
     adam,
     in_parts,
     train_while_improving,
@@ -56,11 +57,49 @@ def conformal_p_values(calibration, scores):
     return (1 + not_above) / (1 + len(calibration))
 
 
-def risks(target, labelled, unlabelled, chosen, shares):
-    """Positive and negative risk with ``unlabelled[chosen]`` for the unlabelled positives."""
-    g = in_parts(target, torch.cat([labelled, unlabelled]))
-    g_labelled, g_unlabelled = g.split([len(labelled), len(unlabelled)])
-    return pu_risks(g_labelled, g_unlabelled[chosen], g_unlabelled, shares)
+class Strata(NamedTuple):
+    """Rows of a part, and which of the unlabelled ones are taken for positives."""
+
+    labelled: torch.Tensor  # (n_L, p)
+    unlabelled: torch.Tensor  # (n_U, p)
+    chosen: torch.Tensor  # indices into the latter
+    all_labelled: slice = slice(None)
+    all_unlabelled: slice = slice(None)
+
+
+class FineTuning(Training):
+    """The state of one fine-tuning: the network, the training part, the validation part."""
+
+    def __init__(self, target, shares, strata=None, held=None, history=None):
+        self.target, self.shares = target, shares
+        self.strata, self.held, self.history = strata, held, history
+
+    def train(self, optimizer, n_steps, criterion=None, seeds=None):
+        """Full-batch steps; the best one by the criterion, or by the PU risk, is kept."""
+        train_while_improving(
+            self.target,
+            optimizer,
+            lambda: ["all rows"],  # one full batch
+            lambda _: pu_objective(*self.risks(self.strata)),
+            criterion or self.pu_risk,
+            self.history,
+            ("fine-tuning", n_steps, n_steps),
+            seeds,
+        )
+
+    def pu_risk(self):
+        """The non-negative risk on the validation part."""
+        positive, negative = self.risks(self.held)
+        return positive + negative.clamp(min=0)
+
+    def risks(self, strata):
+        """Positive and negative risk with the chosen rows for the unlabelled positives."""
+        labelled, unlabelled, chosen, *rows = strata
+        g = in_parts(self.target, torch.cat([labelled, unlabelled], dim=-2))
+        g_labelled, g_unlabelled = g.split([labelled.shape[-2], unlabelled.shape[-2]], dim=-1)
+        g_chosen = self.weigh(self.take(g_unlabelled, chosen), chosen)
+        g_labelled, g_unlabelled = map(self.weigh, (g_labelled, g_unlabelled), rows)
+        return pu_risks(g_labelled, g_chosen, g_unlabelled, self.shares)
 
 
 @estimator
@@ -82,6 +121,14 @@ class FineTunedVaePu(NetworkClassifier):
     }
 
     def _train(self, training, held, random_state):
+        self._check_validation(held)
+        base = self._new_base(random_state)
+        if not hasattr(base, "networks_"):
+            base.fit(*training, validation=held[:2])
+        tuning, criterion = self._fine_tuning(base, training, held, random_state)
+        tuning.train(self._adam(adam, tuning.target), base.schedule_.fine_tuning_steps, criterion)
+
+    def _check_validation(self, held):
         if len(np.unique(held[1])) < 2:
             raise ValueError(
                 "validation holds one label status only; give labelled and unlabelled rows, or "
@@ -92,10 +139,6 @@ class FineTunedVaePu(NetworkClassifier):
                 "stopping is 'oracle' but validation holds no true classes; give "
                 "fit(..., validation=(X, s, y)), or stop by 'pu_risk', which needs none"
             )
-        self.base_ = self._fitted_base(training, held, random_state)
-        self.prior_, self.label_frequency_ = self.base_.prior_, self.base_.label_frequency_
-        (training, held), rows = self._some_rows(training, held, random_state)
-        self._fine_tune(training, held, self._selector(*training, random_state), rows)
 
     def _some_rows(self, training, held, random_state):
         """Both parts cut down to what the schedule allows, and which rows of ``X`` are left."""
@@ -137,45 +180,40 @@ class FineTunedVaePu(NetworkClassifier):
             )
         return base
 
-    def _fitted_base(self, training, held, random_state):
-        """The given base where it is fitted, else one trained here, on rows scaled already."""
+    def _new_base(self, random_state):
+        """The given base where it is fitted, else one to train here, on rows scaled already."""
         base = self._given_base()
         if self.base is None:
             base.set_params(random_state=random_state.randint(2**31 - 1))
-        if not hasattr(base, "networks_"):
-            base.set_params(standardise=False).fit(*training, validation=held[:2])
-        return base
+        return base if hasattr(base, "networks_") else base.set_params(standardise=False)
 
-    def _fine_tune(self, training, held, score, rows):
-        """Steps on the PU risk with selected rows; keeps the best by the stopping criterion."""
-        shares, schedule = self.base_._shares(), self.base_.schedule_
-        target = copy.deepcopy(self.base_.networks_.target).to(self._device)
-        rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
+    def _fine_tuning(self, base, training, held, random_state):
+        """A fine-tuning about to begin, and its criterion where that is not its own."""
+        self.base_ = base
+        self.prior_, self.label_frequency_ = base.prior_, base.label_frequency_
+        (training, held), rows = self._some_rows(training, held, random_state)
+        score = self._selector(*training, random_state)
         X, s = training
+        self.target_ = target = copy.deepcopy(base.networks_.target).to(self._device)
         self.unlabelled_rows_ = rows[s == 0]
         self.selection_scores_ = score(X[s == 0])
-        parts = self._strata(X, s, self.selection_scores_)
-        held_parts = self._strata(*held[:2], score(held[0][held[1] == 0]))
-
-        def criterion():
-            if self.stopping == "oracle":
-                decision = self._sigmoid(target, held[0]) > 0.5
-                return torch.tensor(1 - f1_score(held[2], decision), device=self._device)
-            positive, negative = risks(target, *held_parts, shares)
-            return positive + negative.clamp(min=0)
-
+        strata = self._strata(X, s, self.selection_scores_)
+        self.selected_ = self.unlabelled_rows_[strata.chosen.cpu().numpy()]
+        held_strata = self._strata(*held[:2], score(held[0][held[1] == 0]))
         history = History(self.verbose)
-        train_while_improving(
-            target,
-            adam([target], rate, WEIGHT_DECAY),
-            lambda: ["all rows"],  # one full batch
-            lambda _: pu_objective(*risks(target, *parts, shares)),
-            criterion,
-            history,
-            ("fine-tuning", schedule.fine_tuning_steps, schedule.fine_tuning_steps),
-        )
-        self.target_, self.history_ = target, self.base_.history_ + history.rows
-        self.selected_ = self.unlabelled_rows_[parts[2].cpu().numpy()]
+        history.rows = self.history_ = [*base.history_]
+
+        def oracle():
+            decision = self._sigmoid(target, held[0]) > 0.5
+            return torch.tensor(1 - f1_score(held[2], decision), device=self._device)
+
+        tuning = FineTuning(target, base._shares(), strata, held_strata, history)
+        return tuning, oracle if self.stopping == "oracle" else None
+
+    def _adam(self, adam, target):
+        schedule = self.base_.schedule_
+        rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
+        return adam([target], rate, WEIGHT_DECAY)
 
     def _strata(self, X, s, scores):
         """Labelled rows, unlabelled rows, and which of the latter are taken for positives."""
@@ -183,7 +221,7 @@ class FineTunedVaePu(NetworkClassifier):
         shares = self.base_._shares()
         n_chosen = round(len(unlabelled) * shares.unlabelled_positive / shares.unlabelled)
         chosen = torch.as_tensor(highest(scores, max(1, n_chosen)), device=self._device)
-        return labelled, unlabelled, chosen
+        return Strata(labelled, unlabelled, chosen)
 
     def _y_proba(self, X):
         return self._sigmoid(self.target_, X)

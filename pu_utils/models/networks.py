@@ -4,9 +4,9 @@ Every random number is drawn from a generator that the caller hands over, so tha
 training a network leaves the global state of torch alone.
 """
 
-import copy
 import itertools
 import math
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -49,6 +49,9 @@ class Dense(nn.Linear):
         self.weight = nn.Parameter(nn.init.xavier_uniform_(weight, generator=generator))
         self.bias = nn.Parameter(torch.zeros(outputs, device=generator.device))
 
+    def forward(self, x):  # (n, inputs) -> (n, outputs)
+        return linear(x, self.weight, self.bias)
+
 
 class ScaledDense(Dense):
     """Linear map followed by a learned scale and shift of each unit.
@@ -64,8 +67,8 @@ class ScaledDense(Dense):
         self.shift = nn.Parameter(torch.zeros(outputs, device=generator.device))
 
     def forward(self, x):  # (n, inputs) -> (n, outputs)
-        weight = self.weight * self.scale[:, None]
-        return F.linear(x, weight, torch.addcmul(self.shift, self.bias, self.scale))
+        weight = self.weight * self.scale[..., None]
+        return linear(x, weight, torch.addcmul(self.shift, self.bias, self.scale))
 
 
 class NormalisedDense(nn.Sequential):
@@ -74,6 +77,18 @@ class NormalisedDense(nn.Sequential):
     def __init__(self, inputs, outputs, generator):
         dense = Dense(inputs, outputs, generator)
         super().__init__(dense, nn.BatchNorm1d(outputs, momentum=0.01, device=generator.device))
+
+    def forward(self, x):  # (n, inputs) -> (n, outputs)
+        if x.dim() == 2:
+            return super().forward(x)
+        dense, norm = self
+        norm.num_batches_tracked += norm.training
+        units = dense(x).transpose(0, 1)  # (n, networks, outputs): each unit of each network is one
+        buffers = norm.running_mean.view(-1), norm.running_var.view(-1)
+        learned = norm.weight.reshape(-1), norm.bias.reshape(-1)
+        options = norm.training, norm.momentum, norm.eps
+        normalised = F.batch_norm(units.flatten(1), *buffers, *learned, *options)
+        return normalised.view(units.shape).transpose(0, 1)
 
 
 class DenseNetwork(nn.Module):
@@ -95,12 +110,26 @@ class Classifier(DenseNetwork):
     """x -> logit, where the last size is 1."""
 
     def forward(self, x):  # (n, p) -> (n,)
-        return super().forward(x).squeeze(1)
+        return super().forward(x).squeeze(-1)
+
+
+def linear(x, weight, bias):
+    """The linear map of a layer; of stacked networks, of each on its own rows."""
+    if weight.dim() == 2:
+        return F.linear(x, weight, bias)
+    return torch.baddbmm(bias[:, None], x, weight.mT)
+
+
+def draw(distribution, shape, generator):
+    """Numbers of ``torch.randn`` or ``torch.rand``, of a stack from each seed's own generator."""
+    if isinstance(generator, torch.Generator):
+        return distribution(shape, generator=generator, device=generator.device)
+    return generator.draw(distribution, shape)
 
 
 def dropout(x, rate, generator):
     """``x`` with a random part of its entries set to 0 and the rest scaled up."""
-    kept = torch.rand(x.shape, generator=generator, device=x.device) >= rate
+    kept = draw(torch.rand, x.shape, generator) >= rate
     return x * (kept / (1 - rate))
 
 
@@ -141,7 +170,8 @@ def in_parts(network, x):
     """``network(x)``, on a processor computed on a part of the rows at a time."""
     if x.device.type != "cpu":
         return network(x)
-    return torch.cat([network(part) for part in x.split(PART)])
+    rows = x.dim() - 2  # after the seeds of a stack, if any
+    return torch.cat([network(part) for part in x.split(PART, dim=rows)], dim=rows)
 
 
 @torch.inference_mode()
@@ -163,19 +193,22 @@ def predict_in_batches(network, X, device):
 
 
 def adam(modules, learning_rate, weight_decay=0.0):
-    """Adam as the paper's program sets it, one group of parameters per module."""
-    groups = [{"params": list(module.parameters())} for module in modules]
-    return torch.optim.Adam(groups, learning_rate, eps=1e-7, weight_decay=weight_decay, fused=True)
+    """Adam as the paper's program sets it; the weight decay is one of all modules, or of each."""
+    groups = [
+        {"params": list(module.parameters()), "weight_decay": float(decay)}
+        for module, decay in zip(modules, np.broadcast_to(weight_decay, len(modules)), strict=True)
+    ]
+    return torch.optim.Adam(groups, learning_rate, eps=1e-7, fused=True)
 
 
 def descend(optimizer, loss):
     """One step; gradients are computed for the optimiser's own parameters and no others.
 
-    Returns the loss before the step, cut off from its graph.
+    Returns the loss before the step, cut off from its graph; of a stack, that of each seed.
     """
     optimizer.zero_grad()
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    loss.backward(inputs=parameters)
+    loss.backward(torch.ones_like(loss), inputs=parameters)
     optimizer.step()
     return loss.detach()
 
@@ -195,10 +228,13 @@ class History:
         return tqdm(range(n_epochs), desc=phase, disable=not self.verbose)
 
     def record(self, phase, epoch, losses):
-        """Keep the mean of an epoch's losses (one dictionary per step); stop if not finite."""
-        means = {
-            name: torch.stack([step[name] for step in losses]).mean().item() for name in losses[0]
-        }
+        """Keep the means of an epoch's losses, one dictionary per step."""
+        names = losses[0]
+        means = {name: torch.stack([step[name] for step in losses]).mean() for name in names}
+        self.keep(phase, epoch, {name: mean.item() for name, mean in means.items()})
+
+    def keep(self, phase, epoch, means):
+        """Keep the means of an epoch's losses; stop if one is not finite."""
         for name, value in means.items():
             if not math.isfinite(value):
                 raise TrainingDiverged(
@@ -209,26 +245,74 @@ class History:
         self.rows.append({"phase": phase, "epoch": epoch, **means})
 
 
-def train_while_improving(network, optimizer, batches, loss, validation_loss, history, settings):
+class Best:
+    """The best epoch of a network, by its validation loss, and whether a better one may come."""
+
+    def __init__(self, network, history, settings):
+        self.network, self.history = network, history
+        self.phase, _, self.patience = settings
+        self.loss, self.epoch, self.state = math.inf, 0, network.state_dict()
+        self.waits = True
+
+    def look(self, epoch, loss, held):
+        """Record the losses of an epoch, on the training and the validation part."""
+        self.history.keep(self.phase, epoch, {"loss": loss, "validation": held})
+        if held < self.loss:
+            self.loss, self.epoch = held, epoch
+            self.state = {name: x.clone() for name, x in self.network.state_dict().items()}
+        else:
+            self.waits = epoch - self.epoch < self.patience
+
+
+def train_while_improving(
+    network, optimizer, batches, loss, validation_loss, history, settings, seeds=None
+):
     """Epochs of steps until the validation loss stops improving; keeps the best of them.
 
     ``batches()`` gives the rows of each step of an epoch, ``loss(rows)`` and ``validation_loss()``
-    what to descend and what to watch; ``settings`` are (phase, most epochs, patience).
+    what to descend and what to watch; ``settings`` are (phase, most epochs, patience). Of a stack,
+    losses are one per seed, and ``seeds`` are the network and the history of each.
     """
-    phase, n_epochs, patience = settings
-    best, best_epoch, state = math.inf, 0, network.state_dict()
+    phase, n_epochs, _ = settings
+    bests = [Best(*one, settings) for one in seeds or [(network, history)]]
     for epoch in history.epochs(phase, n_epochs):
         network.train()
-        losses = [descend(optimizer, loss(rows)) for rows in batches()]
+        losses = torch.stack([descend(optimizer, loss(rows)) for rows in batches()]).mean(0)
         network.eval()
         with torch.no_grad():
             held = validation_loss()
-        history.record(phase, epoch, [{"loss": torch.stack(losses).mean(), "validation": held}])
-        if held < best:
-            best, best_epoch, state = held, epoch, copy.deepcopy(network.state_dict())
-        elif epoch - best_epoch >= patience:
+        for best, *both in zip(
+            bests, *(x.reshape(-1).tolist() for x in (losses, held)), strict=True
+        ):
+            if best.waits:
+                best.look(epoch, *both)
+        if not any(best.waits for best in bests):
             break
-    network.load_state_dict(state)
+    for best in bests:
+        best.network.load_state_dict(best.state)
+
+
+class Training:
+    """The state of one training, and what it does with its rows, which are indices or a slice.
+
+    A stack of trainings (``pu_utils.models.stacked``) does the same with rows of each seed.
+    """
+
+    def take(self, x, rows):
+        """Rows of ``x``."""
+        return x[rows]
+
+    def weigh(self, values, *rows):
+        """One value per row, ready for a mean over the rows, which lie one part after another."""
+        return values
+
+    def noise(self, *rows):
+        """The source of random numbers, one or several of each row."""
+        return self.generator
+
+    def padding(self, rows):
+        """Which rows are there for equal length alone."""
+        return None
 
 
 # Estimators
@@ -278,14 +362,18 @@ class NetworkClassifier(PUClassifier):
         self
             The fitted estimator.
         """
+        rows, *parts = self._begin(X, s, validation)
+        self._train(*parts)
+        self._diagnose(*rows)
+        return self
+
+    def _begin(self, X, s, validation=None):
+        """All rows, the two parts of them as the networks see them, and the random numbers."""
         X, s = self._training_rows(X, s)
         self._learn_scale(X)
         X = self._scaled(X)
         random_state = check_random_state(self.random_state)
-        training, held = self._parts(X, s, validation, random_state)
-        self._train(training, held, random_state)
-        self._diagnose(X, s)
-        return self
+        return (X, s), *self._parts(X, s, validation, random_state), random_state
 
     def _learn_scale(self, X):
         """Set ``centre_`` and ``scale_`` of the columns; None where they stay as they are."""
@@ -316,6 +404,42 @@ class NetworkClassifier(PUClassifier):
         network = self._new_network(name, Unallocated())
         network.load_state_dict({k: torch.as_tensor(v) for k, v in state.items()}, assign=True)
         return network.to(self._device).float().eval()
+
+
+class LabelTraining(Training):
+    """The state of the training of a label model; parts are x and s, held-out ones second."""
+
+    all_held = slice(None)
+
+    def __init__(self, network, schedule, parts, generator, history):
+        self.network, self.schedule, self.parts = network, schedule, parts
+        self.generator, self.history = generator, history
+        self.optimizer = adam([network], schedule.label_learning_rate)
+
+    def train(self, seeds=None):
+        """Epochs until the cross-entropy of the held-out rows has not improved for long."""
+        settings = "label model", self.schedule.label_epochs, self.schedule.label_patience
+        loss, validation_loss = partial(self.loss, 0), partial(self.loss, 1, self.all_held)
+        train_while_improving(
+            self.network,
+            self.optimizer,
+            self.batches,
+            loss,
+            validation_loss,
+            self.history,
+            settings,
+            seeds,
+        )
+
+    def batches(self):
+        """Rows of each step of an epoch."""
+        dealt = shuffled(len(self.parts[0][0]), self.schedule.label_batch_size, self.generator)
+        return dealt[: self.schedule.label_epoch_steps]
+
+    def loss(self, part, rows):
+        """Mean cross-entropy of S on rows of a part."""
+        x, s = (self.take(values, rows) for values in self.parts[part])
+        return F.binary_cross_entropy_with_logits(self.weigh(self.network(x), rows), s)
 
 
 @estimator
@@ -364,22 +488,15 @@ class LabelModel(NetworkClassifier):
     schedule: str | Schedule = "brisk"
 
     def _train(self, training, held, random_state):
-        schedule, history = resolve_schedule(self.schedule), History(self.verbose)
+        self._label_training(training, held, random_state).train()
+
+    def _label_training(self, training, held, random_state):
         generator = new_generator(random_state, self._device)
-        x, s, x_held, s_held = self._tensors(*training, *held[:2])
-        network = self._new_network("network_", generator)
-        train_while_improving(
-            network,
-            adam([network], schedule.label_learning_rate),
-            lambda: shuffled(len(x), schedule.label_batch_size, generator)[
-                : schedule.label_epoch_steps
-            ],
-            lambda rows: F.binary_cross_entropy_with_logits(network(x[rows]), s[rows]),
-            lambda: F.binary_cross_entropy_with_logits(network(x_held), s_held),
-            history,
-            ("label model", schedule.label_epochs, schedule.label_patience),
-        )
-        self.network_, self.history_ = network, history.rows
+        self.network_, history = self._new_network("network_", generator), History(self.verbose)
+        self.history_ = history.rows
+        parts = self._tensors(*training), self._tensors(*held[:2])
+        schedule = resolve_schedule(self.schedule)
+        return LabelTraining(self.network_, schedule, parts, generator, history)
 
     def _s_proba(self, X):
         return self._sigmoid(self.network_, X)

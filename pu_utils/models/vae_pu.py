@@ -28,6 +28,7 @@ decodes sampled latents.
 """
 
 import math
+from functools import partial
 from itertools import islice
 from numbers import Real
 from typing import ClassVar, NamedTuple
@@ -49,9 +50,11 @@ from pu_utils.models.networks import (
     History,
     LabelModel,
     NetworkClassifier,
+    Training,
     adam,
     binary_cross_entropy,
     descend,
+    draw,
     dropout,
     in_parts,
     new_generator,
@@ -76,7 +79,7 @@ class Latent(NamedTuple):
     log_variance: torch.Tensor  # (n, d)
 
     def sample(self, generator):
-        noise = torch.randn(self.mean.shape, generator=generator, device=self.mean.device)
+        noise = draw(torch.randn, self.mean.shape, generator)
         return torch.addcmul(self.mean, noise, torch.exp(0.5 * self.log_variance))
 
     def rows(self, index):
@@ -87,28 +90,28 @@ class Encoder(DenseNetwork):
     """x -> mean and log-variance of a latent."""
 
     def forward(self, x):  # (n, p) -> (n, d), (n, d)
-        return Latent(*super().forward(x).chunk(2, dim=1))
+        return Latent(*super().forward(x).chunk(2, dim=-1))
 
 
 class LabelEncoder(Encoder):
     """(x, o) -> mean and log-variance of h_o; the label status enters as a one-hot pair."""
 
     def forward(self, x, o):  # (n, p), (n,) -> (n, d), (n, d)
-        return super().forward(torch.cat([x, 1 - o[:, None], o[:, None]], dim=1))
+        return super().forward(torch.cat([x, 1 - o[..., None], o[..., None]], dim=-1))
 
 
 class Decoder(DenseNetwork):
     """(h_y, h_o) -> x, or the logits of x where x is made of pixels in [0, 1]."""
 
     def forward(self, h_y, h_o):  # (n, 10), (n, 2) -> (n, p)
-        return super().forward(torch.cat([h_y, h_o], dim=1))
+        return super().forward(torch.cat([h_y, h_o], dim=-1))
 
 
 class Discriminator(Classifier):
     """x -> logit of being real, with dropout of the hidden units."""
 
     def forward(self, x, generator):  # (n, p) -> (n,)
-        return self.out(dropout(self.hidden(x), DROPOUT, generator)).squeeze(1)
+        return self.out(dropout(self.hidden(x), DROPOUT, generator)).squeeze(-1)
 
 
 class Mixture(nn.Module):
@@ -121,8 +124,8 @@ class Mixture(nn.Module):
         self.register_buffer("variances", torch.ones(2, CLASS_DIMENSION, device=device))
 
     def log_joint(self, h):  # (n, 10) -> (n, 2): log weight + log density, up to a constant
-        squares = (h[:, None, :] - self.means) ** 2 / self.variances
-        return self.weights.log() - 0.5 * (squares + self.variances.log()).sum(2)
+        squares = (h[..., None, :] - self.means) ** 2 / self.variances
+        return self.weights.log() - 0.5 * (squares + self.variances.log()).sum(-1)
 
 
 class VaePuNetworks(nn.Module):
@@ -148,26 +151,28 @@ class VaePuNetworks(nn.Module):
     @torch.no_grad()
     def encode_all(self, labelled, unlabelled):
         """h_y of the labelled rows, h_y of the unlabelled ones, and h_o of the latter."""
-        o = torch.zeros(len(unlabelled), device=unlabelled.device)
+        o = torch.zeros(unlabelled.shape[:-1], device=unlabelled.device)
         return self.encoder_y(labelled), self.encoder_y(unlabelled), self.encoder_o(unlabelled, o)
 
     @torch.no_grad()
-    def generate(self, labelled, pool, pool_o, generator):
+    def generate(self, h_y, pool, pool_o, padding=None):
         """Artificial unlabelled positives: own h_y of a labelled row, h_o of the nearest in U.
 
-        ``labelled`` and ``pool`` are h_y of labelled rows and of the unlabelled rows that are
-        there to be nearest; ``pool_o`` is a function from indices into the pool to h_o.
+        ``h_y`` and ``pool`` are sampled from labelled rows and from the unlabelled rows that are
+        there to be nearest; ``pool_o`` is a function from indices into the pool to sampled h_o.
         """
-        h_y = labelled.sample(generator)  # (n_L, 10)
-        match = nearest(h_y, pool.sample(generator))  # (n_L,)
-        h_o = pool_o(match).sample(generator)  # (n_L, 2)
+        h_o = pool_o(nearest(h_y, pool, padding))  # (n_L, 2)
         return self.observed(self.decoder(h_y, h_o))  # (n_L, p)
 
 
-def nearest(queries, pool):
-    """Index of the row of ``pool`` nearest to each row of ``queries``."""
+def nearest(queries, pool, padding=None):
+    """Index of the row of ``pool`` nearest to each row of ``queries``; none where padded."""
     # |q - p|^2 = |q|^2 + |p|^2 - 2 q'p, and |q|^2 does not change the order
-    return torch.addmm(pool.square().sum(1), queries, pool.T, alpha=-2).argmin(1)
+    squares = pool.square().sum(-1)
+    if padding is None:
+        return torch.addmm(squares, queries, pool.T, alpha=-2).argmin(1)
+    squares = squares.masked_fill(padding, torch.inf)
+    return torch.baddbmm(squares[:, None], queries, pool.mT, alpha=-2).argmin(2)
 
 
 # The terms of the objective
@@ -176,26 +181,27 @@ def nearest(queries, pool):
 def reconstruction_error(x, decoded, likelihood):
     """(1): of each row, squared error / 2 or cross-entropy of the pixels, summed."""
     if likelihood == "gaussian":
-        return 0.5 * (x - decoded).square().sum(1)
-    return F.binary_cross_entropy_with_logits(decoded, x, reduction="none").sum(1)
+        return 0.5 * (x - decoded).square().sum(-1)
+    return F.binary_cross_entropy_with_logits(decoded, x, reduction="none").sum(-1)
 
 
 def class_divergence(latent, h_y, mixture):
     """(2): of each row, divergence of q(h_y, k | x) from the mixture, k judged by sampled h_y."""
-    log_responsibility = torch.log_softmax(mixture.log_joint(h_y), dim=1)  # (n, 2)
+    log_responsibility = torch.log_softmax(mixture.log_joint(h_y), dim=-1)  # (n, 2)
     responsibility = log_responsibility.exp()
-    squares = (latent.mean[:, None, :] - mixture.means) ** 2 + latent.log_variance.exp()[:, None, :]
+    mean, variance = latent.mean[..., None, :], latent.log_variance.exp()[..., None, :]
+    squares = (mean - mixture.means) ** 2 + variance
     # E_q[-log p(h_y | k)] - H(q(h_y | x)): the constants in 2 pi cancel
-    cross = 0.5 * (mixture.variances.log() + squares / mixture.variances).sum(2)  # (n, 2)
-    entropy = 0.5 * (1 + latent.log_variance).sum(1)  # (n,)
+    cross = 0.5 * (mixture.variances.log() + squares / mixture.variances).sum(-1)  # (n, 2)
+    entropy = 0.5 * (1 + latent.log_variance).sum(-1)  # (n,)
     divergence_k = log_responsibility - mixture.weights.log()  # (n, 2)
-    return (responsibility * (cross + divergence_k)).sum(1) - entropy
+    return (responsibility * (cross + divergence_k)).sum(-1) - entropy
 
 
 def label_divergence(latent):
     """(3): of each row, divergence of q(h_o | x, o) from the standard normal distribution."""
     mean, log_variance = latent
-    return 0.5 * (log_variance.exp() + mean.square() - 1 - log_variance).sum(1)
+    return 0.5 * (log_variance.exp() + mean.square() - 1 - log_variance).sum(-1)
 
 
 def label_loss(logit, labelled):
@@ -316,29 +322,35 @@ PHASES = (
 )
 
 
-class Trainer:
+class Trainer(Training):
     """The state of one training: networks, optimisers, rows and random numbers."""
 
+    pool = slice(None)  # all unlabelled rows
+
     def __init__(self, options, labelled, unlabelled, generator):
-        networks, schedule = options.networks_, options.schedule_
-        self.networks, self.schedule = networks, schedule
+        self.networks, self.schedule = options.networks_, options.schedule_
         self.labelled, self.unlabelled, self.generator = labelled, unlabelled, generator
         self.shares, self.history = options._shares(), History(options.verbose)
         n = len(labelled) + len(unlabelled)
-        self.n_steps = count_steps(len(unlabelled), n, schedule.batch_size)
-        self.batch_sizes = self.shares.batch_sizes(schedule.batch_size)
+        self.n_steps = count_steps(len(unlabelled), n, self.schedule.batch_size)
+        self.batch_sizes = self.shares.batch_sizes(self.schedule.batch_size)
         self.cycle = endless_cycle(len(labelled), self.batch_sizes[0], generator)
         self.weights = {  # of the terms that have one
             "label": options.label_weight,
             "generator": options.generator_weight,
             "target_adversary": options.target_weight,
         }
-        rate = schedule.learning_rate
+        self.set_optimizers(adam)
+
+    def set_optimizers(self, adam):
+        """One of the autoencoder, one of the discriminator, one of the target classifier."""
+        networks, rate = self.networks, self.schedule.learning_rate
         autoencoder = [networks.encoder_y, networks.encoder_o, networks.decoder]
-        self.autoencoder_optimizer = adam([*autoencoder, networks.label_head], rate)
-        self.autoencoder_optimizer.param_groups[-1]["weight_decay"] = WEIGHT_DECAY
+        decay = [0, 0, 0, WEIGHT_DECAY]
+        self.autoencoder_optimizer = adam([*autoencoder, networks.label_head], rate, decay)
         self.discriminator_optimizer = adam([networks.discriminator], rate)
-        self.target_optimizer = adam([networks.target], schedule.target_learning_rate, WEIGHT_DECAY)
+        rate = self.schedule.target_learning_rate
+        self.target_optimizer = adam([networks.target], rate, WEIGHT_DECAY)
 
     def train(self):
         """Pretraining, the prior of h_y, the main loop."""
@@ -365,18 +377,20 @@ class Trainer:
 
     def batch(self, labelled, unlabelled):
         """Rows of a batch, labelled first, and their label status."""
-        x = torch.cat([self.labelled[labelled], self.unlabelled[unlabelled]])
-        o = torch.zeros(len(x), device=x.device)
-        o[: len(labelled)] = 1
+        parts = [self.take(self.labelled, labelled), self.take(self.unlabelled, unlabelled)]
+        x = torch.cat(parts, dim=-2)
+        o = torch.zeros(x.shape[:-1], device=x.device)
+        o[..., : len(labelled)] = 1
         return x, o
 
     def pretraining_step(self, labelled, unlabelled):
         """Reconstruction alone, from sampled latents: noise forces their means apart."""
         x, o = self.batch(labelled, unlabelled)
-        h_y = self.networks.encoder_y(x).sample(self.generator)
-        h_o = self.networks.encoder_o(x, o).sample(self.generator)
-        decoded = self.networks.decoder(h_y, h_o)
-        loss = reconstruction_error(x, decoded, self.networks.likelihood).mean()
+        noise = self.noise(labelled, unlabelled)
+        h_y = self.networks.encoder_y(x).sample(noise)
+        h_o = self.networks.encoder_o(x, o).sample(noise)
+        error = reconstruction_error(x, self.networks.decoder(h_y, h_o), self.networks.likelihood)
+        loss = self.weigh(error, labelled, unlabelled).mean()
         return {"reconstruction": descend(self.autoencoder_optimizer, loss)}
 
     @torch.no_grad()
@@ -405,7 +419,7 @@ class Trainer:
             if phase.autoencoder:
                 losses |= self.autoencoder_step(labelled, unlabelled, phase.adversarial)
             if phase.target:
-                pool = slice(None) if self.schedule.target_pool == "all" else unlabelled
+                pool = self.pool if self.schedule.target_pool == "all" else unlabelled
                 losses |= self.target_step(labelled, pool, cache)
             return losses
 
@@ -415,42 +429,59 @@ class Trainer:
         """A step of the discriminator, then one of encoders, decoder and label head."""
         networks, n_labelled = self.networks, len(labelled)
         x, o = self.batch(labelled, unlabelled)  # (n, p), (n,)
+        noise = self.noise(labelled, unlabelled)
         q_y, q_o = networks.encoder_y(x), networks.encoder_o(x, o)
-        h_y, h_o = q_y.sample(self.generator), q_o.sample(self.generator)  # (n, 10), (n, 2)
-        own_h_y = h_y[:n_labelled]
+        h_y, h_o = q_y.sample(noise), q_o.sample(noise)  # (n, 10), (n, 2)
+        own_h_y = h_y[..., :n_labelled, :]
         with torch.no_grad():
-            match = n_labelled + nearest(own_h_y, h_y[n_labelled:])  # (n_L,)
+            pool, padding = h_y[..., n_labelled:, :], self.padding(unlabelled)
+            match = n_labelled + nearest(own_h_y, pool, padding)  # (n_L,)
         decoded, generated = networks.decoder(
-            torch.cat([h_y, own_h_y]), torch.cat([h_o, h_o[match]])
-        ).split([len(x), n_labelled])  # (n, p), (n_L, p)
+            torch.cat([h_y, own_h_y], dim=-2), torch.cat([h_o, self.take(h_o, match)], dim=-2)
+        ).split([x.shape[-2], n_labelled], dim=-2)  # (n, p), (n_L, p)
         generated = networks.observed(generated)
-        discriminator = self.discriminator_step(generated.detach(), x[n_labelled:])
+        discriminator = self.discriminator_step(
+            generated.detach(), x[..., n_labelled:, :], labelled, unlabelled
+        )
+
+        def mean(values):
+            return self.weigh(values, labelled, unlabelled).mean()
+
+        def judged(logit):
+            return self.weigh(logit, labelled)
+
         terms = {  # (1) to (4) and (6)
-            "reconstruction": reconstruction_error(x, decoded, networks.likelihood).mean(),
-            "class_divergence": class_divergence(q_y, h_y, networks.mixture).mean(),
-            "label_divergence": label_divergence(q_o).mean(),
-            "label": label_loss(networks.label_head(h_o).squeeze(1), o).mean(),
-            "generator": generator_loss(networks.discriminator(generated, self.generator)),
+            "reconstruction": mean(reconstruction_error(x, decoded, networks.likelihood)),
+            "class_divergence": mean(class_divergence(q_y, h_y, networks.mixture)),
+            "label_divergence": mean(label_divergence(q_o)),
+            "label": mean(label_loss(networks.label_head(h_o).squeeze(-1), o)),
+            "generator": generator_loss(
+                judged(networks.discriminator(generated, self.noise(labelled)))
+            ),
         }
         if adversarial:
-            terms["target_adversary"] = target_loss(networks.target(generated))  # (7)
+            terms["target_adversary"] = target_loss(judged(networks.target(generated)))  # (7)
         loss = sum(self.weights.get(name, 1.0) * term for name, term in terms.items())
         descend(self.autoencoder_optimizer, loss)
         return {"discriminator": discriminator} | {k: term.detach() for k, term in terms.items()}
 
-    def discriminator_step(self, generated, real):
+    def discriminator_step(self, generated, real, labelled, unlabelled):
         """A step on (5), weighted like (6); returns the loss without its weight."""
-        logit = self.networks.discriminator(torch.cat([generated, real]), self.generator)
-        loss = discriminator_loss(*logit.split([len(generated), len(real)]))
+        x, noise = torch.cat([generated, real], dim=-2), self.noise(labelled, unlabelled)
+        logit = self.networks.discriminator(x, noise)
+        parts = logit.split([len(labelled), len(unlabelled)], dim=-1)
+        loss = discriminator_loss(*map(self.weigh, parts, (labelled, unlabelled)))
         descend(self.discriminator_optimizer, self.weights["generator"] * loss)
         return loss.detach()
 
     def target_step(self, labelled, pool, cache):
         """A step of the target classifier on labelled, generated and unlabelled rows."""
         generated = self.generate(labelled, pool, cache)
-        rows = [self.labelled[labelled], generated, self.unlabelled[pool]]
-        g = in_parts(self.networks.target, torch.cat(rows)).split([len(part) for part in rows])
-        positive, negative = pu_risks(*g, self.shares)
+        x = [self.take(self.labelled, labelled), generated, self.take(self.unlabelled, pool)]
+        g = in_parts(self.networks.target, torch.cat(x, dim=-2))
+        parts = g.split([part.shape[-2] for part in x], dim=-1)
+        parts = map(self.weigh, parts, (labelled, labelled, pool))
+        positive, negative = pu_risks(*parts, self.shares)
         descend(self.target_optimizer, pu_objective(positive, negative))
         return {"positive_risk": positive.detach(), "negative_risk": negative.detach()}
 
@@ -462,14 +493,24 @@ class Trainer:
         """
         encoder_y, encoder_o = self.networks.encoder_y, self.networks.encoder_o
         if cache is None:
-            x = self.unlabelled[pool]
-            o = torch.zeros(len(x), device=x.device)
-            h_y, pool_y = encoder_y(self.labelled[labelled]), encoder_y(x)
-            return self.networks.generate(
-                h_y, pool_y, lambda rows: encoder_o(x[rows], o[rows]), self.generator
-            )
-        h_y, pool_y, pool_o = cache[0].rows(labelled), cache[1].rows(pool), cache[2].rows(pool)
-        return self.networks.generate(h_y, pool_y, pool_o.rows, self.generator)
+            x = self.take(self.unlabelled, pool)
+            q_y, q_pool = encoder_y(self.take(self.labelled, labelled)), encoder_y(x)
+
+            def q_o(match):
+                return encoder_o(self.take(x, match), torch.zeros(match.shape, device=x.device))
+        else:
+            asked = zip(cache, (labelled, pool, pool), strict=True)
+            q_y, q_pool, pool_o = (self.take_latent(latent, rows) for latent, rows in asked)
+            q_o = partial(self.take_latent, pool_o)
+        noise = self.noise(labelled)
+        h_y, h_pool = q_y.sample(noise), q_pool.sample(self.noise(pool))
+        return self.networks.generate(
+            h_y, h_pool, lambda match: q_o(match).sample(noise), self.padding(pool)
+        )
+
+    def take_latent(self, latent, rows):
+        """Rows of a latent."""
+        return Latent(*(self.take(values, rows) for values in latent))
 
 
 # The estimator
@@ -569,18 +610,27 @@ class VaePu(NetworkClassifier):
             self.centre_ = self.scale_ = None
 
     def _train(self, training, held, random_state):
-        X, s = training
+        self.label_model_ = self._new_label_model(training, random_state)
+        self.label_model_.fit(*training, validation=held[:2])
+        self._new_trainer(training, random_state).train()
+
+    def _new_label_model(self, training, random_state):
+        X, _ = training
         if self.likelihood == "bernoulli" and (X.min() < 0 or X.max() > 1):
             raise ValueError(
                 f"likelihood is 'bernoulli' but X runs from {X.min()} to {X.max()}; scale the "
                 "features to [0, 1] or use likelihood='gaussian'"
             )
-        self.label_model_ = LabelModel(
+        return LabelModel(
             schedule=self.schedule,
             random_state=random_state.randint(2**31 - 1),
             device=self.device,
             verbose=self.verbose,
-        ).fit(X, s, validation=held[:2])
+        )
+
+    def _new_trainer(self, training, random_state):
+        """A training about to begin, of new networks."""
+        X, s = training
         self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
         if self.label_frequency is not None:
             self.label_frequency_ = float(self.label_frequency)
@@ -588,8 +638,8 @@ class VaePu(NetworkClassifier):
         generator = new_generator(random_state, self._device)
         self.networks_ = self._new_network("networks_", generator)
         trainer = self._trainer(X, s, generator)
-        trainer.train()
         self.history_ = trainer.history.rows
+        return trainer
 
     def _trainer(self, X, s, generator):
         return Trainer(self, *self._strata(X, s), generator)
@@ -666,8 +716,14 @@ class VaePu(NetworkClassifier):
         if len(np.unique(s)) < 2:
             raise ValueError("s holds one status only; give labelled and unlabelled rows")
         h_y, pool, pool_o = self.networks_.encode_all(*self._strata(X, s))
+
+        def sampled_o(match):
+            return pool_o.rows(match).sample(generator)
+
         parts = [
-            self.networks_.generate(h_y.rows(rows), pool, pool_o.rows, generator)
+            self.networks_.generate(
+                h_y.rows(rows).sample(generator), pool.sample(generator), sampled_o
+            )
             for rows in torch.arange(len(h_y.mean), device=self._device).split(GENERATED_AT_ONCE)
         ]
         return torch.cat(parts).cpu().numpy()

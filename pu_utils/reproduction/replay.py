@@ -25,7 +25,7 @@ from sklearn.metrics import f1_score
 
 from pu_utils import rules
 from pu_utils.metrics import u_f1
-from pu_utils.models.fine_tuning import highest, risks
+from pu_utils.models.fine_tuning import FineTuning, Strata, highest
 from pu_utils.models.networks import adam, descend, predict_in_batches, resolve_device, to_tensor
 from pu_utils.models.vae_pu import CLASS_DIMENSION, WEIGHT_DECAY, Mixture, VaePu
 
@@ -116,9 +116,10 @@ class OneNetwork:
         chosen = torch.as_tensor(
             np.searchsorted(self.unlabelled_rows, selected), device=self.device
         )
-        shares, best, waited = self.base._shares(), 0, 0
+        tuning, best, waited = FineTuning(self.target, self.base._shares()), 0, 0
+        strata = Strata(self.labelled, self.unlabelled, chosen)
         for _ in range(self.n_steps if len(selected) else 0):
-            positive, negative = risks(self.target, self.labelled, self.unlabelled, chosen, shares)
+            positive, negative = tuning.risks(strata)
             descend(self.optimizer, torch.where(negative < 0, positive, positive + negative))
             reached = score()
             best, waited = (reached, 0) if reached >= best else (best, waited + 1)

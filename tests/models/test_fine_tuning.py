@@ -13,7 +13,7 @@ from sklearn.svm import OneClassSVM
 
 from pu_utils import rules
 from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
-from pu_utils.models.fine_tuning import conformal_p_values, highest, risks
+from pu_utils.models.fine_tuning import FineTuning, Strata, conformal_p_values, highest
 
 from .conftest import TINY
 
@@ -171,7 +171,8 @@ def test_the_best_step_is_kept(base, blobs):
     assert len(losses) == TINY.fine_tuning_steps
     chosen = torch.as_tensor(np.flatnonzero(np.isin(model.unlabelled_rows_, model.selected_)))
     rows = [torch.as_tensor(X[s == k], dtype=torch.float32) for k in (1, 0)]
-    positive, negative = risks(model.target_, *rows, chosen, base._shares())
+    tuning = FineTuning(model.target_, base._shares())
+    positive, negative = tuning.risks(Strata(*rows, chosen))
     assert (positive + negative.clamp(min=0)).item() == pytest.approx(min(losses), rel=1e-6)
 
 
