@@ -26,11 +26,9 @@ def label_by_propensity(y, propensity, rng):
     >>> label_by_propensity([1, 1, 0], [1.0, 0.0, 1.0], np.random.default_rng(0)).tolist()
     [1, 0, 0]
     """
-    y, propensity = _classes(y), np.asarray(propensity, dtype=float)
+    y, propensity = _checked(y, propensity=propensity)
     if not np.all((propensity >= 0) & (propensity <= 1)):
         raise ValueError("propensity holds a value that is not a probability in [0, 1]")
-    if propensity.ndim:
-        _same_length(y=y, propensity=propensity)
     s = ((y == 1) & (rng.random(len(y)) < propensity)).astype(np.int8)
     if not s.any():
         raise ValueError(
@@ -58,9 +56,8 @@ def label_top_fraction(y, score, label_frequency, classes=None):
     >>> label_top_fraction([1, 1, 1, 1, 0], [3, 9, 4, 7, 8], 0.5).tolist()
     [0, 1, 0, 1, 0]
     """
-    y, score = _classes(y), _scores("score", score)
-    classes = y if classes is None else np.asarray(classes)
-    _same_length(y=y, score=score, classes=classes)
+    numbers = y if classes is None else np.unique(classes, return_inverse=True)[1]
+    y, score, classes = _checked(y, score=score, classes=numbers)
     s = np.zeros(len(y), dtype=np.int8)
     for positive_class in np.unique(classes[y == 1]):
         rows = np.flatnonzero((y == 1) & (classes == positive_class))
@@ -85,8 +82,7 @@ def label_by_weight(y, weight, label_frequency, rng):
     >>> label_by_weight([1, 1, 0, 0], [1, 0, 1, 1], 0.5, np.random.default_rng(0)).tolist()
     [1, 0, 0, 0]
     """
-    y, weight = _classes(y), _scores("weight", weight)
-    _same_length(y=y, weight=weight)
+    y, weight = _checked(y, weight=weight)
     positives = np.flatnonzero(y)
     count = _labelled_count(label_frequency, len(positives))
     if (weight < 0).any() or (weight[positives] > 0).sum() < count:
@@ -112,8 +108,7 @@ def logistic_propensity(y, score, label_frequency, power=1):
     [0.269, 0.731, 0.5]
     """
     expit, brentq = scipy.special.expit, scipy.optimize.brentq
-    y, score = _classes(y), _scores("score", score)
-    _same_length(y=y, score=score)
+    y, score = _checked(y, score=score)
     check_label_frequency(label_frequency)
     if not y.any():
         raise ValueError("y holds no positive row, so no row can be labelled; give some")
@@ -152,21 +147,17 @@ def _at_least_one(s, label_frequency):
     return s
 
 
-def _classes(y):
-    y = np.asarray(y)
+def _checked(y, **named):
+    """``y`` and named numbers, one per row or one for all, as arrays; or a clear error."""
+    y, arrays = np.asarray(y), []
     if y.ndim != 1 or not np.isin(y, (0, 1)).all():
         raise ValueError("y must be a one-dimensional array of 0 (negative) and 1 (positive)")
-    return y
-
-
-def _scores(name, values):
-    values = np.asarray(values, dtype=float)
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} holds a value that is not finite; drop or impute such rows")
-    return values
-
-
-def _same_length(**named):
-    lengths = {name: len(array) for name, array in named.items()}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"lengths differ: {lengths}; give one value per row in each")
+    for name, values in named.items():
+        array = np.asarray(values, dtype=float)
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} holds a value that is not finite; drop or impute such rows")
+        if array.ndim and len(array) != len(y):
+            raise ValueError(f"lengths differ: y has {len(y)} rows, {name} {len(array)}; give one "
+                             "value per row in each")  # fmt: skip
+        arrays.append(array)
+    return y, *arrays

@@ -1,7 +1,8 @@
 """The one interface of all estimators: scikit-learn's, with the label status S in place of y.
 
-A subclass says what it estimates, ``_y_proba(X)`` for y(x) and ``_s_proba(X)`` for s(x);
-posteriors, decisions and checks are here, once for all.
+A subclass says how it learns, ``_fit(X, s, random_state)`` (or it has a ``fit`` of its own), and
+what it estimates, ``_y_proba(X)`` for y(x) and ``_s_proba(X)`` for s(x); posteriors, decisions and
+checks are here, once for all.
 """
 
 import warnings
@@ -12,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -56,6 +58,26 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
     _input_dtype: ClassVar = (np.float64, np.float32)
+
+    def fit(self, X, s):
+        """Fit to rows ``X`` and their label status ``s``.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Rows.
+        s : array of shape (n,)
+            1 where labelled, 0 elsewhere.
+
+        Returns
+        -------
+        PUClassifier
+            The estimator itself.
+        """
+        X, s = self._training_rows(X, s)
+        self._fit(X, s, check_random_state(getattr(self, "random_state", None)))
+        self._diagnose(X, s)
+        return self
 
     def predict_proba(self, X, s=None):
         """Posterior probabilities of the two classes.

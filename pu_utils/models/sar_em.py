@@ -17,7 +17,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils import check_random_state
 
 from pu_utils import rules
 from pu_utils.models import em
@@ -83,30 +82,12 @@ class SarEm(RidgeEstimator):
         "max_rounds": [COUNT]
     }
 
-    def fit(self, X, s):
-        """Fit to rows ``X`` and their label status ``s``.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows.
-        s : array of shape (n,)
-            1 where labelled, 0 elsewhere.
-
-        Returns
-        -------
-        SarEm
-            Itself.
-        """
-        X, s = self._training_rows(X, s)
-        random_state = check_random_state(self.random_state)
+    def _fit(self, X, s, random_state):
         for prefix, rows in (("y", X), ("e", self._columns(X))):
             view = em.Representation().fit(rows, random_state)
             setattr(self, f"{prefix}_centre_", view.centre)
             setattr(self, f"{prefix}_map_", view.map)
         self._expect_and_maximise(*self._views(X), s)
-        self._diagnose(X, s)
-        return self
 
     def _views(self, X):
         """What the class and what the propensity sees of ``X``."""

@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 
 from pu_utils.models.base import PUClassifier, estimator
 
@@ -72,7 +71,7 @@ def estimate_prior(X, s, random_state=None):
     return float(np.clip(s.mean() / label_frequency, s.mean(), max(0.99, s.mean())))
 
 
-def known_prior(prior, X, s, random_state):
+def known_prior(prior, X, s, random_state, stacklevel=3):
     """``prior`` as it was given, or an estimate with a warning that says what it leans on."""
     if prior is not None:
         return prior
@@ -84,7 +83,7 @@ def known_prior(prior, X, s, random_state):
         "bias it may err either way. Give the prior where it is known, and look at the predictions "
         "for a band of priors around it",
         PriorWarning,
-        stacklevel=3,
+        stacklevel=stacklevel,
     )
     return estimate
 
@@ -137,27 +136,10 @@ class ElkanNoto(PUClassifier):
     prior: float | None = None
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X, s):
-        """Fit the classifier of S to rows ``X`` and their label status ``s``.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows.
-        s : array of shape (n,)
-            1 where labelled, 0 elsewhere.
-
-        Returns
-        -------
-        ElkanNoto
-            Itself.
-        """
-        X, s = self._training_rows(X, s)
-        random_state = check_random_state(self.random_state)
-        self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
+    def _fit(self, X, s, random_state):
+        prior = known_prior(self.prior, X, s, random_state, stacklevel=4)
+        self._keep_prior(prior, s.mean())
         self.s_model_ = clone(STANDARDISED if self.s_model is None else self.s_model).fit(X, s)
-        self._diagnose(X, s)
-        return self
 
     def _y_proba(self, X):
         return np.minimum(self._s_proba(X) / self.label_frequency_, 1.0)
@@ -208,21 +190,7 @@ class Augmented(PUClassifier):
     y_model: BaseEstimator | None = field(default=None, kw_only=False)
     s_model: BaseEstimator | None = field(default=None, kw_only=False)
 
-    def fit(self, X, s):
-        """Fit both classifiers to rows ``X`` and their label status ``s``.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows.
-        s : array of shape (n,)
-            1 where labelled, 0 elsewhere.
-
-        Returns
-        -------
-        Augmented
-            Itself.
-        """
+    def _fit(self, X, s, random_state):
         y_model = ElkanNoto(random_state=0) if self.y_model is None else self.y_model
         if not _estimates_y(y_model):
             raise ValueError(
@@ -231,11 +199,8 @@ class Augmented(PUClassifier):
                 "of Augmented, or give as y_model an estimator that knows the prior, such as "
                 "AugmentedEM(prior=...), or a classifier fitted to Y in FrozenEstimator"
             )
-        X, s = self._training_rows(X, s)
         s_model = STANDARDISED if self.s_model is None else self.s_model
         self.y_model_, self.s_model_ = (clone(model).fit(X, s) for model in (y_model, s_model))
-        self._diagnose(X, s)
-        return self
 
     def _y_proba(self, X):
         return self.y_model_.predict_proba(X)[:, 1].astype(float)

@@ -14,7 +14,6 @@ label frequency c. It is where the logistic class model of :class:`AugmentedEM` 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.utils import check_random_state
 
 from pu_utils.models.base import estimator
 from pu_utils.models.em import Representation, RidgeEstimator, linear, projected, ridge_logistic
@@ -64,31 +63,14 @@ class Upu(RidgeEstimator):
 
     prior: float | None = None
 
-    def fit(self, X, s):
-        """Fit to rows ``X`` and their label status ``s``.
-
-        Parameters
-        ----------
-        X : array of shape (n, p)
-            Rows.
-        s : array of shape (n,)
-            1 where labelled, 0 elsewhere.
-
-        Returns
-        -------
-        Upu
-            Itself.
-        """
-        X, s = self._training_rows(X, s)
-        random_state = check_random_state(self.random_state)
-        self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
+    def _fit(self, X, s, random_state):
+        prior = known_prior(self.prior, X, s, random_state, stacklevel=4)
+        self._keep_prior(prior, s.mean())
         view = Representation().fit(X, random_state)
         self.centre_, self.map_ = view.centre, view.map
         rows = projected(X, self.centre_, self.map_)
         self.y_coef_ = self._class_coef(rows, s)
         self.s_coef_ = ridge_logistic(rows, s, ridge=self.ridge)
-        self._diagnose(X, s)
-        return self
 
     def _class_coef(self, rows, s):
         return ridge_logistic(rows, s / self.label_frequency_, ridge=self.ridge)

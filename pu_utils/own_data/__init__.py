@@ -16,14 +16,6 @@ from pu_utils.own_data.report import first_line, write_report
 from pu_utils.own_data.table import read_table
 
 __all__ = [
-    "METHODS",
-    "TableModel",
-    "checks_needed",
-    "draw",
-    "exact_interval",
-    "first_line",
-    "judge",
-    "plan",
-    "read_table",
-    "write_report",
-]
+    "METHODS", "TableModel", "checks_needed", "draw", "exact_interval", "first_line", "judge",
+    "plan", "read_table", "write_report",
+]  # fmt: skip

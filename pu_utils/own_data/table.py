@@ -1,8 +1,7 @@
 """A reader's table: read it, understand its label and identifier, make numbers of its columns.
 
 Everything learnt of a column is one dictionary of plain values, a *fact*. The facts alone determine
-the scikit-learn ``ColumnTransformer`` that turns rows into numbers, so that they can be printed in
-a report and stored without pickle.
+how rows are turned into numbers, and can be printed in a report and stored without pickle.
 """
 
 import warnings
@@ -10,9 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 MOST_COLUMNS = 1000
 LEAST_ROWS = 10  # of labelled and of unlabelled rows
@@ -299,65 +295,46 @@ def _levels(values, present):
 # From rows to numbers
 
 
-def _groups(facts):
-    """The facts about numbers and dates, and those about categories."""
-    numbers = [fact for fact in facts if fact["kind"] in ("number", "date")]
-    return numbers, [fact for fact in facts if fact["kind"] == "category"]
+def _used(facts):
+    """The facts behind the design matrix in its order: numbers and dates, then categories."""
+    used = [fact for fact in facts if fact["kind"] != "dropped"]
+    return sorted(used, key=lambda fact: fact["kind"] == "category")
 
 
-def make_transformer(facts):
-    """The ``ColumnTransformer`` that the facts determine; fitting it learns nothing further.
+def design_matrix(table, facts):
+    """Rows of the table as numbers; columns that the facts need are found by name.
 
     Numbers and dates are standardised, missing ones take the median and add a column that says so;
     categories become a column per level, with none of them for rare and for new values.
     """
-    numbers, categories = _groups(facts)
-    encoder = OneHotEncoder(
-        categories=[fact["levels"] for fact in categories],
-        handle_unknown="ignore",
-        sparse_output=False,
-    )
-    parts = [
-        ("numbers", FunctionTransformer(_standardised, kw_args={"facts": numbers}), numbers),
-        ("categories", make_pipeline(FunctionTransformer(_texts), encoder), categories),
-    ]
-    return ColumnTransformer(
-        [(name, step, [fact["name"] for fact in group]) for name, step, group in parts if group]
-    )
-
-
-def _standardised(frame, facts):
-    columns = []
-    for fact in facts:
-        numbers = (to_numbers(frame[fact["name"]], fact["form"]) - fact["centre"]) / fact["scale"]
-        unknown = np.isnan(numbers)
-        columns.append(np.where(unknown, 0.0, numbers))
-        if fact["indicator"]:
-            columns.append(unknown.astype(float))
-    return np.column_stack(columns)
-
-
-def _texts(frame):
-    return frame.astype(object).where(frame.notna(), MISSING).astype(str).to_numpy(dtype=object)
-
-
-def design_matrix(table, facts):
-    """Rows of the table as numbers; columns that the facts need are found by name."""
-    absent = [f["name"] for f in facts if f["kind"] != "dropped" and f["name"] not in table.columns]
+    used = _used(facts)
+    absent = [fact["name"] for fact in used if fact["name"] not in table.columns]
     if absent:
         raise ValueError(
             f"the file lacks {', '.join(map(repr, absent[:10]))}, which the model was fitted with; "
             "add the column(s), or fit a model without them"
         )
-    return make_transformer(facts).fit_transform(table)
+    return np.column_stack([_encoded(table[fact["name"]], fact) for fact in used])
+
+
+def _encoded(values, fact):
+    """The columns of the design matrix that a column of the table becomes."""
+    if fact["kind"] == "category":
+        texts = values.astype(object).where(values.notna(), MISSING).astype(str)
+        return np.equal.outer(texts.to_numpy(object), np.array(fact["levels"], object)).astype(
+            float
+        )
+    numbers = (to_numbers(values, fact["form"]) - fact["centre"]) / fact["scale"]
+    unknown = np.isnan(numbers)
+    columns = [np.where(unknown, 0.0, numbers), unknown]
+    return np.column_stack(columns if fact["indicator"] else columns[:1])
 
 
 def owners(facts):
     """The name of the table's column behind every column of the design matrix."""
-    numbers, categories = _groups(facts)
-    widths = [(fact["name"], 1 + fact["indicator"]) for fact in numbers]
-    widths += [(fact["name"], len(fact["levels"])) for fact in categories]
-    return np.array([name for name, width in widths for _ in range(width)])
+    used = _used(facts)
+    widths = [len(f["levels"]) if "levels" in f else 1 + f["indicator"] for f in used]
+    return np.repeat([fact["name"] for fact in used], widths)
 
 
 def unfamiliar(table, facts):
