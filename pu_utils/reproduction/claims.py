@@ -314,7 +314,7 @@ class Evidence:
         self.schedules = READING_SCHEDULES[reading["reading"]]
         of_paper = metrics[metrics["dataset"].isin(NAMES)]
         self.compare = cache(partial(tables.compare, of_paper, **reading))
-        self.by_seed = cache(partial(tables.by_seed, metrics, **reading))
+        self.by_seed = cache(partial(tables.by_seed, of_paper, **reading))
 
     def table(self, claim, source=None):
         """The figures that a claim is about, a row per data set and label frequency."""
