@@ -10,7 +10,7 @@ BOOK := $(BIN)/jupyter-book build . --quiet
 test colab: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book test rerun serve lint bench pdf browser colab fuzz mutants clean
+.PHONY: help book test rerun serve lint bench pdf browser colab fuzz mutants lock clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-9s %s\n", $$1, $$2}' Makefile
@@ -56,14 +56,23 @@ mutants: $(MUTANTS_READY)  ## which small changes of the algebra and the models 
 	OMP_NUM_THREADS=1 $(BIN)/mutmut run
 	$(BIN)/mutmut results
 
+lock: $(READY)  ## hashes of the pins, anew, after a change of constraints.txt or pyproject.toml
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt uv
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11.5 --generate-hashes \
+	  --no-annotate --no-header --constraint constraints.txt --extra book --extra test --extra cluster \
+	  --output-file requirements.lock pyproject.toml
+
 clean:  ## remove the environment and everything built
 	rm -rf .venv _build mutants .pytest_cache .hypothesis .ruff_cache .coverage
 
-$(READY): pyproject.toml constraints.txt
+# Torch comes without hashes, and with it what it alone needs: which build is right differs by machine
+$(READY): pyproject.toml constraints.txt requirements.lock
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or sys.exit("Python 3.11, 3.12 or 3.13 is needed, this is %d.%d: name one with make PYTHON=python3.11" % v)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip  # Python brings an old one
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[torch,book,test,cluster]'
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $(READY)
 
 $(MUTANTS_READY): $(READY)

@@ -3,17 +3,19 @@
 import argparse
 import sys
 
-from pu_utils.own_data.cli import add_parser as add_rank_parser
-
 
 def main(argv=None):
     """Run one command; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pu_utils")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    add_rank_parser(commands)
     argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] != ["rank"]:  # the commands of the book need torch, and take seconds to import
+    # Only what the command needs is imported: the rest would take longer than some commands do
+    if argv[:1] != ["rank"]:
         _add_book_commands(commands)
+    if not set(argv[:1]) & set(commands.choices):  # rank, help, or a mistake
+        from pu_utils.own_data.cli import add_parser as add_rank_parser
+
+        add_rank_parser(commands)
     arguments = parser.parse_args(argv)
     try:
         return arguments.run(arguments)

@@ -79,10 +79,14 @@ def test_make_samples(monkeypatch, folder):
 
 
 def test_module_runs():
-    """``python -m pu_utils data list`` is the command."""
-    run = subprocess.run([sys.executable, "-m", "pu_utils", "data", "list"], capture_output=True)
+    """``python -m pu_utils data list`` is the command, and imports only what it needs."""
+    command = [sys.executable, "-X", "importtime", "-m", "pu_utils", "data", "list"]
+    run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0
-    assert b"cifar-10-binary.tar.gz" in run.stdout
+    assert "cifar-10-binary.tar.gz" in run.stdout
+    imported = {line.split("|")[-1].strip() for line in run.stderr.splitlines()}
+    assert "pu_utils.data.cli" in imported
+    assert not imported & {"torch", "sklearn", "scipy.stats", "pu_utils.own_data"}
 
 
 def test_describe_counts_what_is_here_and_names_what_is_not(monkeypatch, capsys):

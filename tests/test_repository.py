@@ -22,6 +22,7 @@ from pu_utils.repository import repository_url, set_repository
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PYTHONS = ("3.11", "3.12", "3.13")
+LOCKED_EXTRAS = ("book", "test", "cluster")
 NEW_ADDRESS = "https://github.com/someone/their-book"
 
 
@@ -102,6 +103,27 @@ def test_pip_itself_is_pinned_and_recent():
     recipe = (ROOT / "Makefile").read_text().split("$(READY): pyproject.toml")[1]
     installs = re.findall(r"pip install .*", recipe)
     assert "--upgrade pip" in installs[0] and "--constraint constraints.txt" in installs[0]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_lock_holds_the_pins_with_hashes(python, project):
+    """What `make` installs, but for torch, has a version that is the pin's, and hashes."""
+    environment = default_environment() | {
+        "python_version": python, "python_full_version": f"{python}.9"
+    }  # fmt: skip
+    locked = {}
+    for entry in (ROOT / "requirements.lock").read_text().replace("\\\n", " ").splitlines():
+        text, *hashes = entry.split(" --hash=")
+        requirement = Requirement(text)
+        assert hashes and all(re.fullmatch("sha256:[0-9a-f]{64}", one.strip()) for one in hashes)
+        if requirement.marker is None or requirement.marker.evaluate(environment):
+            version = str(requirement.specifier).removeprefix("==")
+            locked[canonicalize_name(requirement.name)] = version
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *(line for x in LOCKED_EXTRAS for line in extras[x])]
+    assert {canonicalize_name(Requirement(line).name) for line in wanted} <= set(locked)
+    pinned = pins(python)
+    assert {name: pinned.get(name) for name in locked} == locked and "torch" not in locked
 
 
 def test_torch_stays_optional(project):
