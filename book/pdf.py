@@ -17,7 +17,7 @@ from pypdf import PdfReader
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
 PDF = "augmented-pu-book.pdf"
-LEFT_OUT = "details.hide, .headerlink, .pu-play, script, #pu-bubble"
+LEFT_OUT = "details.hide, .headerlink, a:has(.viewcode-link), .pu-play, script, #pu-bubble"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
 FOOTER = """<div style="font: 8px sans-serif; width: 100%; text-align: center">
 <span class="pageNumber"></span></div>"""
@@ -52,6 +52,20 @@ TYPESET = """async () => {
   const images = [...document.images].map((image) => image.decode());
   await Promise.all([...images, document.fonts.ready]);
 }"""
+
+NUMBER = """(begins) => {
+  for (const place of document.querySelectorAll("[data-name]"))
+    place.textContent = begins[place.dataset.name];
+}"""
+PAPER = {
+    "prefer_css_page_size": True,
+    "print_background": True,
+    "outline": True,
+    "tagged": True,
+    "display_header_footer": True,
+    "header_template": "<span></span>",
+    "footer_template": FOOTER,
+}
 
 
 def parts():
@@ -108,15 +122,13 @@ def title(chapter):
     return chapter.h1.get_text()
 
 
-def whole_book(chapters, begins):
+def whole_book(chapters):
     """One page of HTML: cover, contents and every chapter.
 
     Parameters
     ----------
     chapters : dict
         Articles by the names of their pages.
-    begins : dict
-        Number of the page on which each begins, by name; empty as long as it is unknown.
     """
     front = read(parts()[""][0])
     head = "".join(
@@ -128,7 +140,7 @@ def whole_book(chapters, begins):
     for caption, names in parts().items():
         contents += f"<h2>{caption}</h2>" if caption else ""
         contents += "".join(
-            f'<p><a href="#{name}">{title(chapters[name])}</a> {begins.get(name, "")}</p>'
+            f'<p><a href="#{name}">{title(chapters[name])}</a><span data-name="{name}"></span></p>'
             for name in names
         )
     return f"""<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">
@@ -139,8 +151,8 @@ def whole_book(chapters, begins):
 <div class="bd-content">{"".join(map(str, chapters.values()))}</div></body></html>"""
 
 
-def print_page(source, target):
-    """Let Chromium print a page of HTML once its formulas are typeset."""
+def print_page(source, target, names):
+    """Let Chromium print the whole book once its formulas are typeset, and again with numbers."""
     browsers = ("chromium", "chromium-browser", "google-chrome")
     executable = next(filter(None, map(shutil.which, browsers)), None)
     if executable is None:
@@ -148,22 +160,20 @@ def print_page(source, target):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         page = browser.new_page()
-        page.set_default_timeout(300_000)
+        page.set_default_timeout(0)  # hundreds of pages take as long as they take
         page.goto(source.as_uri())
         page.evaluate(TYPESET)
-        page.pdf(
-            path=target, prefer_css_page_size=True, print_background=True, outline=True,
-            tagged=True, display_header_footer=True, header_template="<span></span>",
-            footer_template=FOOTER,
-        )  # fmt: skip
+        page.pdf(path=target, **PAPER)
+        page.evaluate(NUMBER, first_pages(target, names))
+        page.pdf(path=target, **PAPER)
         browser.close()
 
 
-def first_pages(pdf, chapters):
+def first_pages(pdf, names):
     """Number of the page on which each chapter begins."""
     reader = PdfReader(pdf)
     places = reader.named_destinations
-    return {name: reader.get_destination_page_number(places[f"/{name}"]) + 1 for name in chapters}
+    return {name: reader.get_destination_page_number(places[f"/{name}"]) + 1 for name in names}
 
 
 def offer(pdf):
@@ -183,11 +193,8 @@ def main():
     names = [name for part in parts().values() for name in part]
     chapters = {name: article(name, names) for name in names}
     source, target = HTML / "whole-book.html", HTML / PDF
-    begins = {}
-    for _ in range(2):
-        source.write_text(whole_book(chapters, begins), encoding="utf-8")
-        print_page(source, target)
-        begins = first_pages(target, chapters)
+    source.write_text(whole_book(chapters), encoding="utf-8")
+    print_page(source, target, names)
     source.unlink()
     offer(PDF)
     print(f"The book is printed: {target.relative_to(ROOT)}")
