@@ -106,6 +106,12 @@ def test_page_is_light_and_short(name, visit):
         )
 
 
+def test_only_the_needed_part_of_mathjax_is_published():
+    """Not its other inputs, outputs and languages, which are six times as much."""
+    files = [path for path in (HTML / "_static" / "mathjax").rglob("*") if path.is_file()]
+    assert 1_000_000 < sum(path.stat().st_size for path in files) < 4_000_000
+
+
 def test_launch_button_opens_the_same_file(visit):
     """The rocket button's Colab link is the badge's."""
     for name in (page for page in pages() if page.startswith("notebooks/")):
