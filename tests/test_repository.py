@@ -198,7 +198,8 @@ def test_figures_have_caption_and_alternative_text(path):
     """Each cell that shows a figure says in words what it shows."""
     for cell in notebook(path)["cells"]:
         shown = {kind for output in cell.get("outputs", []) for kind in output.get("data", {})}
-        if any(kind.startswith("image/") for kind in shown):
+        assert "image/png" not in shown, "run `make rerun`: figures are SVG"
+        if "image/svg+xml" in shown:
             described = cell["metadata"]["mystnb"]
             assert len(described["image"]["alt"]) > 60
             assert described["figure"]["caption"] and described["figure"]["name"]
