@@ -4,9 +4,10 @@ import sys
 from pathlib import Path
 
 from pu_utils.reproduction.experiment import grid
+from pu_utils.reproduction.families import FAMILIES
 from pu_utils.reproduction.output import failure_path, read_result, state
 from pu_utils.reproduction.record import KIND, collect, read_metrics, recorded_seconds
-from pu_utils.reproduction.runner import processors, run
+from pu_utils.reproduction.runner import device, processors, run
 
 DRIVE = "/content/drive"  # where Colab shows the drive of its user
 
@@ -24,9 +25,10 @@ def output_folder(elsewhere):
 def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False, **changes):
     """Compute the experiments of a grid that are not done, and give their metrics.
 
-    It says beforehand how many experiments are left and, where some of their kind are recorded,
-    what they are expected to cost. It may be stopped at any moment; the same call goes on where it
-    was.
+    It says beforehand how many experiments are left, what computes them and how and, of a
+    processor, how long they are expected to take where some of their kind are recorded. On a GPU
+    the first experiments tell: the bar of progress counts on from them. It may be stopped at any
+    moment; the same call goes on where it was.
 
     Parameters
     ----------
@@ -50,17 +52,17 @@ def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False,
         What :func:`read_metrics` gives of everything in ``output``; experiments that failed are
         named, and not in it.
     """
-    import torch  # it takes seconds to load
-
     experiments, results = grid(grid_name, **changes), Path(output) / "results"
     settled = ("done",) if retry_failed else ("done", "failed")
     left = [one for one in experiments if state(output, one) not in settled]
     print(f"{len(left)} of {len(experiments)} experiments are left")
-    if left:
+    if left and any(FAMILIES[one.family].device != "cpu" for one in left) and device() != "cpu":
+        workers = workers or 1
+        stacks = "the seeds of each trained as one stack where they can be"
+        print(f"on {device()}, {workers} process(es), {stacks}; the bar tells how long it takes")
+    elif left:
+        print("on the processor, each seed on its own")
         print(expected_time(left, recorded or results, workers))
-    if workers is None and torch.cuda.is_available():
-        workers = 1
-        print("on one GPU, of which no time is recorded")
     failed = run(experiments, output, workers, retry_failed=retry_failed)
     for one in failed:
         reason = read_result(failure_path(output, one))["traceback"].strip().splitlines()[-1]

@@ -136,16 +136,25 @@ def test_rerun_without_recorded_costs(cheap, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("gpu", "asked", "given"), [(True, None, 1), (False, None, None), (True, 3, 3)]
+    ("gpu", "family", "asked", "given", "words"),
+    [
+        (True, "vae_pu", None, 1, "on cuda, 1 process(es), the seeds of each trained as one stack"),
+        (True, "vae_pu", 3, 3, "on cuda, 3 process(es)"),
+        (True, "lbe", None, None, "on the processor, each seed on its own\n"),
+        (False, "vae_pu", None, None, "on the processor, each seed on its own\n"),
+    ],
 )
-def test_rerun_on_a_gpu(gpu, asked, given, monkeypatch, tmp_path, capsys):
-    """One process where none is asked for; that its time is not known is said."""
+def test_rerun_says_what_it_uses(gpu, family, asked, given, words, monkeypatch, tmp_path, capsys):
+    """A GPU where there is one and a family can use it, by one process; no time is told of it."""
     workers = []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
     monkeypatch.setattr(notebook, "run", lambda *a, **k: workers.append(a[2]) or [])
-    assert rerun("smoke", tmp_path, asked, **SMOKE).empty
+    assert rerun("smoke", tmp_path, asked, **SMOKE, families=[family]).empty
+    printed = capsys.readouterr().out
     assert workers == [given]
-    assert ("one GPU, of which no time" in capsys.readouterr().out) == (gpu and asked is None)
+    assert words in printed and ("processor(s)" in printed or "is not known" in printed) == (
+        "cuda" not in words
+    )
 
 
 def test_output_folder_is_on_the_drive_of_colab_users(monkeypatch):
