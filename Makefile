@@ -37,7 +37,7 @@ lint: $(READY)  ## ruff: style and common mistakes
 	$(BIN)/ruff format --check .
 
 bench: $(READY)  ## timings, as ratios within one run
-	for script in tests/bench/*.py; do $(BIN)/python $$script || exit 1; done
+	failed=0; for script in tests/bench/*.py; do $(BIN)/python $$script || failed=1; done; exit $$failed
 
 pdf: book $(BROWSER_READY)  ## print the whole book into _build/html, by Chromium (must be installed)
 	$(BIN)/python book/pdf.py
