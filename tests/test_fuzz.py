@@ -225,14 +225,8 @@ def test_metrics(metric, data):
 
 @many
 @given(data=st.data())
-def test_summaries(data):
-    """Mean and standard error of numbers in a row; else a ValueError."""
-    given = columns(data, values=st.floats(-1e6, 1e6) | st.integers(0, 3))
-    found, answer = plain(given["values"]), asked(metrics.summarise, given)
-    if found is not None and found.ndim == 1 and np.isfinite(found).all():
-        assert answer.mean == pytest.approx(found.mean(), abs=1e-9)
-    elif found is None or found.ndim != 1:
-        assert answer is None or np.isnan(answer.mean)
+def test_accuracy_of_all_negative(data):
+    """A share of the unlabelled rows where prior and label frequency are numbers; else an error."""
     prior, frequency = (column(data, share, 1) for _ in range(2))
     answer = asked(metrics.all_negative_u_accuracy, {"prior": prior, "label_frequency": frequency})
     if plain(prior) is None or plain(frequency) is None:
