@@ -8,7 +8,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import nbformat
 import pytest
 import yaml
 from IPython.core.inputtransformer2 import TransformerManager
@@ -214,11 +213,11 @@ def test_every_notebook_is_in_the_book():
 def test_a_changed_result_fails(tmp_path):
     """Strict nbval, called as `make test` does, passes what is printed and fails another digit."""
     for name, digit in (("same", 3), ("changed", 4)):
-        output = nbformat.v4.new_output("stream", name="stdout", text=f"risk on S=0: 1/{digit}\n")
-        cell = nbformat.v4.new_code_cell(
-            'print("risk on S=0: 1/3")', execution_count=1, outputs=[output]
-        )
-        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / f"{name}.ipynb")
+        output = {"output_type": "stream", "name": "stdout", "text": f"risk on S=0: 1/{digit}\n"}
+        cell = {"cell_type": "code", "execution_count": 1, "outputs": [output], "metadata": {}}
+        cell |= {"id": "risk", "source": 'print("risk on S=0: 1/3")'}
+        whole = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps(whole))
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "conftest"]
     command += ["--nbval", "-rA", "--nbval-current-env", "--nbval-sanitize-with"]
     command += [str(ROOT / "tests" / "nbval_sanitize.cfg"), str(tmp_path)]
