@@ -60,7 +60,7 @@ class Family:
     decide : callable
         From a :class:`pu_utils.data.PUData`, the parameters, the seed and a stopwatch, whose
         ``phase(name)`` times what happens inside, to a list of :class:`Decision`. What it
-        fits with :func:`train` can be fitted for several seeds at once.
+        fits with ``train`` can be fitted for several seeds at once.
     parameters : callable
         From the names of data set and schedule to the options of the estimators, in JSON's types:
         all that the result depends on besides the data and the seed.

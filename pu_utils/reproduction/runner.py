@@ -60,7 +60,7 @@ def run(
         Seconds after which an experiment is stopped and has failed; in processes of this machine.
     stacked : bool, optional
         Whether experiments that differ in seed alone are trained as one stack, where their family
-        can be; where None they are if there is a GPU, see :func:`device`.
+        can be; where None they are if there is a GPU.
 
     Returns
     -------
