@@ -58,7 +58,7 @@ mutants: $(MUTANTS_READY)  ## which small changes of the algebra and the models 
 
 lock: $(READY)  ## hashes of the pins, anew, after a change of constraints.txt or pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt uv
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11.5 --generate-hashes \
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --no-header --constraint constraints.txt --extra book --extra test --extra cluster \
 	  --output-file requirements.lock pyproject.toml
 
