@@ -10,6 +10,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from glob import escape, iglob
 from pathlib import Path
 
+import orjson  # `status` reads tens of thousands of files
+
 try:
     import fcntl
 except ImportError:  # on Windows, where everything but the locks works
@@ -26,7 +28,6 @@ _RESULT |= dict.fromkeys(("settings", "versions", "seconds"), dict) | {"metrics"
 RESULTS = [_RESULT, _RESULT | {"commit": type(None)}]
 FAILURES = [{"settings": dict, "settings_hash": str, "traceback": str}]
 COLLECTING = 1 << 62  # an offset in the lock file, above those of experiments
-_DECODER = json.JSONDecoder(parse_constant=int)  # refuses NaN and infinities
 _THREADS = defaultdict(threading.RLock)  # by lock file: the kernel does not tell threads apart
 
 
@@ -110,7 +111,7 @@ def _document(path):
     """What a JSON file holds; None where it is missing or damaged."""
     try:
         with open(path, "rb", buffering=0) as file:
-            return _DECODER.decode(file.read().decode())
+            return orjson.loads(file.read())  # which refuses NaN and infinities
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, RecursionError):
         return None
 
