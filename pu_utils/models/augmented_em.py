@@ -82,7 +82,7 @@ class AugmentedEM(RidgeEstimator):
     positive : object, optional
         The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
     random_state : int, RandomState or None
-        Source of held-out rows and folds.
+        Source of held-out rows, of folds, and of the seed of a classifier that has none.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -33,6 +33,13 @@ MANY = 1 / 3  # ours: the share of unlabelled rows with s(x) > y(x) that is wort
 
 class ConflictWarning(UserWarning):
     """The estimates of s(x) and y(x) contradict each other on many rows."""
+
+
+def with_seed(model, seed):
+    """A clone of a model of scikit-learn that has ``seed`` wherever it has no seed of its own."""
+    model = clone(model)
+    names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
+    return model.set_params(**{name: seed for name in names if model.get_params()[name] is None})
 
 
 @estimator

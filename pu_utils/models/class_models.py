@@ -15,8 +15,10 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
+from pu_utils.models.base import with_seed
 from pu_utils.models.em import SETTINGS, TINY, linear, ridge_logistic, shift_to_prior
 
 
@@ -145,7 +147,7 @@ class CrossFittedClass:
 
     def __init__(self, classifier, ridge=SETTINGS.ridge, random_state=None):
         self._classifier, self._ridge = classifier, ridge
-        self._random_state, self.clip = random_state, SETTINGS.clip
+        self._random_state, self.clip = check_random_state(random_state), SETTINGS.clip
         fits = hasattr(classifier, "fit") and has_fit_parameter(classifier, "sample_weight")
         if not (fits and hasattr(classifier, "predict_proba")):
             raise ValueError(
@@ -163,6 +165,7 @@ class CrossFittedClass:
         else:
             folds = StratifiedKFold(n_folds, shuffle=True, random_state=self._random_state)
             self._folds = list(folds.split(X, s))
+        self._seeded = with_seed(self._classifier, self._random_state.randint(2**31 - 1))
         return LogisticClass(self._ridge).start(X, s, prior)
 
     def update(self, r):
@@ -178,7 +181,7 @@ class CrossFittedClass:
         weights = np.concatenate([r, 1 - r])
         X, labels = self._X[np.tile(rows, 2)], np.repeat([1, 0], len(rows))
         used = weights > 0
-        return clone(self._classifier).fit(X[used], labels[used], sample_weight=weights[used])
+        return clone(self._seeded).fit(X[used], labels[used], sample_weight=weights[used])
 
     def _logit(self, model, X):
         return logit(np.clip(model.predict_proba(X)[:, 1], self.clip, 1 - self.clip))

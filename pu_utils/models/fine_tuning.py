@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from pu_utils import rules
 from pu_utils.models.a3 import A3
-from pu_utils.models.base import SHARE, estimator, hold_out
+from pu_utils.models.base import SHARE, estimator, hold_out, with_seed
 from pu_utils.models.networks import (
     Classifier,
     History,
@@ -321,7 +321,7 @@ class VaePuOcc(FineTunedVaePu):
         the rows it was fitted to. (``clone`` forgets a fit: wrap a fitted base in scikit-learn's
         ``FrozenEstimator`` to carry it through ``GridSearchCV``.)
     detector : {"isolation_forest", "a3"} or scikit-learn outlier detector
-        The one-class model.
+        The one-class model; one that has no seed of its own is given one.
     prior, schedule
         Those of the ``VaePu`` that is trained where ``base`` is None.
     stopping : {"pu_risk", "oracle"}
@@ -381,4 +381,4 @@ class VaePuOcc(FineTunedVaePu):
                 f"detector is {self.detector!r}; give 'isolation_forest', 'a3' or a scikit-learn "
                 "outlier detector with score_samples (LocalOutlierFactor needs novelty=True)"
             )
-        return clone(self.detector)
+        return with_seed(self.detector, seed)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -33,10 +33,10 @@ TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 
 @parametrize_with_checks(
     [
-        AugmentedEM(max_rounds=2),
-        AugmentedEM("logistic", [0], max_rounds=2),
-        AugmentedEM("neighbours", max_rounds=2),
-        AugmentedEM(TREE, max_rounds=2),
+        AugmentedEM(max_rounds=2),  # which estimates the prior, too
+        AugmentedEM("logistic", [0], prior=0.9, max_rounds=2),
+        AugmentedEM("neighbours", prior=0.9, max_rounds=2),
+        AugmentedEM(TREE, prior=0.9, max_rounds=2),
     ],
     expected_failed_checks=lambda _: TAKES_S,
 )
@@ -507,3 +507,12 @@ def test_float32_and_wide_tables():
     )
     np.testing.assert_allclose(np.vstack(parts), whole, atol=1e-6)
     assert metrics.u_accuracy(y, model.predict(X, s=s), s) > 0.9
+
+
+def test_a_classifier_without_a_seed_is_given_one(rows):
+    """The same random_state, the same predictions, though a forest is random by itself."""
+    X, _, _, _, s = rows
+    forest = RandomForestClassifier(n_estimators=3, max_depth=3)
+    fits = [AugmentedEM(forest, prior=0.5, max_rounds=2, random_state=0) for _ in range(2)]
+    first, second = (model.fit(X, s).predict_proba(X) for model in fits)
+    np.testing.assert_array_equal(first, second)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.ensemble import IsolationForest
 from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
@@ -115,6 +116,16 @@ def test_occ_selects_by_p_value(detector, base, blobs):
     assert ((model.selection_scores_ > 0) & (model.selection_scores_ <= 1)).all()
     chosen = np.isin(model.unlabelled_rows_, model.selected_)
     assert model.selection_scores_[chosen].min() >= model.selection_scores_[~chosen].max()
+
+
+def test_a_detector_without_a_seed_is_given_one(base, blobs):
+    """The same random_state, the same selection, though a forest is random by itself."""
+    X, _, s = blobs
+    fits = [
+        VaePuOcc(base, detector=IsolationForest(n_estimators=3), random_state=0) for _ in range(2)
+    ]
+    first, second = (model.fit(X, s, validation=(X, s)).selected_ for model in fits)
+    np.testing.assert_array_equal(first, second)
 
 
 class Counting(OneClassSVM):

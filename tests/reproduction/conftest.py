@@ -1,6 +1,7 @@
 """Runs that start at once, and science that costs nothing."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 
 from pu_utils.reproduction import runner
 from pu_utils.reproduction.provenance import provenance
+
+PATIENCE = 300  # seconds after which something never happens, on a machine that is very busy too
 
 
 class WarmRuns:
@@ -38,6 +41,7 @@ class WarmRuns:
 
     def _ask(self, *words):
         print(*words, file=self.process.stdin, flush=True)
+        assert select.select([self.process.stdout], [], [], PATIENCE)[0], "waited too long"
         return int(self.process.stdout.readline())
 
 
@@ -57,9 +61,9 @@ def results(output):
     return [path for path in Path(output).rglob("*.json") if "failed" not in path.name]
 
 
-def wait_until(condition, seconds=60):
+def wait_until(condition):
     """Wait for something to become true; fail if it does not."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.01)

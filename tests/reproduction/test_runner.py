@@ -28,7 +28,7 @@ from pu_utils.reproduction.output import (
     survey,
     write_result,
 )
-from tests.reproduction.conftest import cheap_science, results, wait_until
+from tests.reproduction.conftest import PATIENCE, cheap_science, results, wait_until
 
 SMOKE = ("run", "smoke", "--seeds", 0)
 N_EXPERIMENTS = len(grid("smoke", seeds=[0]))
@@ -121,7 +121,7 @@ def test_ctrl_c_stops_in_order(tmp_path):
     """Ctrl-C ends a run and its processes with the shell's exit code; what is done is kept."""
     process = long_run(tmp_path)
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(timeout=30) == 130
+    assert process.wait(timeout=PATIENCE) == 130
     wait_until(lambda: not group_exists(process.pid))
     assert 0 < len(results(tmp_path)) < len(grid("smoke", **LONG))
     assert all(read_result(path) for path in results(tmp_path))
@@ -135,36 +135,21 @@ def test_processes_do_not_outlive_the_run(tmp_path):
     wait_until(lambda: not group_exists(process.pid))
 
 
-STUCK = """
-import ctypes, os, signal, sys
-from pu_utils.reproduction import grid, runner
-def stuck(experiment):
-    open(os.path.join(sys.argv[1], f"{os.getpid()}.stuck"), "w").close()
-    if sys.argv[2] == "stopped":
-        os.kill(os.getpid(), signal.SIGSTOP)
-    ctypes.PyDLL(None).sleep(600)  # in C code, where no other thread of Python's runs
-runner.compute, runner.START_METHOD = stuck, "fork"
-signal.signal(signal.SIGINT, signal.default_int_handler)
-runner.run(grid("smoke"), sys.argv[1], workers=2)
-"""
-
-
-@pytest.mark.parametrize("how", ["stopped", "in C code"])
+@pytest.mark.parametrize("how", ["stopped", "in_c_code"])
 @pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGINT] * 2, [signal.SIGKILL]])
-def test_processes_that_are_stuck_end_with_the_run(signals, how, tmp_path):
+def test_processes_that_are_stuck_end_with_the_run(signals, how, warm, tmp_path):
     """Stopped, or in C code that gives no thread a turn: Ctrl-C, twice too, and kill -9 end all."""
-    command = [sys.executable, "-c", STUCK, str(tmp_path), how]
-    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    pid = warm.start(how, "run", "smoke", "--output", tmp_path, "--workers", 2)
     wait_until(lambda: len(list(tmp_path.glob("*.stuck"))) == 2)
     try:
         for number in signals:
-            os.kill(process.pid, number)
+            os.kill(pid, number)
             time.sleep(0.05)
-        process.wait(timeout=15)
-        wait_until(lambda: not group_exists(process.pid), seconds=15)
+        warm.wait(pid)
+        wait_until(lambda: not group_exists(pid))
     finally:
-        if group_exists(process.pid):
-            os.killpg(process.pid, signal.SIGKILL)
+        if group_exists(pid):
+            os.killpg(pid, signal.SIGKILL)
 
 
 def test_time_limit(cheap, tmp_path, monkeypatch):
@@ -177,8 +162,8 @@ def test_time_limit(cheap, tmp_path, monkeypatch):
 
     monkeypatch.setattr(runner, "compute", slow)
     experiments = grid("smoke", seeds=(5, 6), families=["lbe"], datasets=["synth_1"])
-    assert run(experiments, tmp_path, workers=1, time_limit=1) == experiments[:1]
-    assert "time limit of 1 s" in read_result(failure_path(tmp_path, experiments[0]))["traceback"]
+    assert run(experiments, tmp_path, workers=1, time_limit=4) == experiments[:1]
+    assert "time limit of 4 s" in read_result(failure_path(tmp_path, experiments[0]))["traceback"]
     assert state(tmp_path, experiments[1]) == "done"
     assert multiprocessing.active_children() == []
 
@@ -254,10 +239,10 @@ def test_dask_with_a_worker_killed(undisturbed, tmp_path):
         options = {"scheduler": cluster.scheduler_address}
         running = threading.Thread(target=run, args=(experiments, tmp_path), kwargs=options)
         running.start()
-        wait_until(lambda: len(results(tmp_path)) >= 2, seconds=120)
+        wait_until(lambda: len(results(tmp_path)) >= 2)
         os.kill(nanny.pid, signal.SIGKILL)
         assert len(results(tmp_path)) < N_EXPERIMENTS
-        running.join(timeout=120)
+        running.join(timeout=PATIENCE)
     assert collected(tmp_path) == undisturbed
 
 
