@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from published_figures import recorded_as_published
+from published_numbers import recorded_as_published
 
 from pu_utils import risk, rules
 from pu_utils.__main__ import main
@@ -18,7 +18,7 @@ from pu_utils.reproduction.claims import (
     verdict,
 )
 from pu_utils.reproduction.record import METRIC_COLUMNS
-from pu_utils.reproduction.tables import PUBLISHED, compare, figures
+from pu_utils.reproduction.tables import PUBLISHED, compare, numbers
 
 NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
 MATHEMATICS = ["theorem1", "example1", "example2"]
@@ -83,7 +83,7 @@ def test_nothing_run_nothing_judged():
     assert set(judged["verdict"][mathematics]) == {"holds"}
 
 
-def test_published_figures_judge_themselves(judged):
+def test_published_numbers_judge_themselves(judged):
     """Where ours are the published figures, both readings answer as the paper's table does.
 
     But for differences of exactly 0, which no test is sure of, and for equality, which the paper's
@@ -112,10 +112,10 @@ def test_points_are_missing_where_the_question_is_another(judged):
 def test_published_sign_tests():
     """The synthetic p-value is the printed one; the real one follows from the printed table."""
     tables = compare(NOTHING)
-    test = sign_test(figures(tables, "table4", "published"), "VP-B+S", "VP-B")
+    test = sign_test(numbers(tables, "table4", "published"), "VP-B+S", "VP-B")
     assert (test.wins, test.cells) == (22, 24)
     assert test.p_value == pytest.approx(1.8e-5, rel=0.01)
-    assert sign_test(figures(tables, "table5", "published"), "VP-B+S", "VP-B").wins == 32
+    assert sign_test(numbers(tables, "table5", "published"), "VP-B+S", "VP-B").wins == 32
 
 
 def test_sign_test_leaves_out_ties_and_gaps():

@@ -73,7 +73,7 @@ def shown():
     return pd.DataFrame(parser.found, columns=columns)
 
 
-def test_all_960_published_figures_are_shown(shown):
+def test_all_960_published_numbers_are_shown(shown):
     """Each once, as printed, at its place; LBE+S a second time beside the released variant."""
     key = ["table", "label_frequency", "method", "dataset"]
     rows = shown[(shown["source"] == "published") & (shown["text"] != "–")]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from published_figures import recorded_as_published
+from published_numbers import recorded_as_published
 
 from pu_utils import metrics
 from pu_utils.__main__ import main

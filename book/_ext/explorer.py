@@ -1,6 +1,6 @@
-"""The results explorer: every figure of the tables, published and ours, on one page.
+"""The results explorer: every number of the tables, published and ours, on one page.
 
-The directive ``results-explorer`` puts the figures into its page as JSON, made from ``results/``
+The directive ``results-explorer`` puts the numbers into its page as JSON, made from ``results/``
 whenever the page is built, and a table of the first choice for readers without scripts.
 ``book/_static/explorer.js`` does the rest.
 """
@@ -23,8 +23,8 @@ SOURCES = {"published": "published", "clean": "ours", "replay": "ours, in the pr
 FIRST = ("u_accuracy", "cdc_diabetes", 0.5)  # what is shown before anything is chosen
 
 
-def figures(results):
-    """Every figure of the tables by metric, data set, c and method, as JSON can hold it.
+def numbers(results):
+    """Every number of the tables by metric, data set, c and method, as JSON can hold it.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def figures(results):
 
 
 def _figure(mean, error, seeds):
-    """Mean, standard error (None of a single seed) and seeds of one figure."""
+    """Mean, standard error (None of a single seed) and seeds of one number."""
     return [round(mean, 2), round(error, 2) if error == error else None, int(seeds)]
 
 
@@ -87,7 +87,7 @@ def static_table(payload):
     metric, name, c = payload["first"]
     lines = [
         "<tr><th scope='row'>{}</th>{}</tr>".format(
-            escape(row[3]), "".join(f"<td>{_shown(figure)}</td>" for figure in row[4])
+            escape(row[3]), "".join(f"<td>{_shown(number)}</td>" for number in row[4])
         )
         for row in payload["rows"]
         if tuple(row[:3]) == (metric, name, c)
@@ -101,10 +101,10 @@ def static_table(payload):
     )
 
 
-def _shown(figure):
-    if figure is None:
+def _shown(number):
+    if number is None:
         return "–"
-    mean, error, _ = figure
+    mean, error, _ = number
     return f"{mean:.2f}" if error is None else f"{mean:.2f} ± {error:.2f}"
 
 
@@ -114,7 +114,7 @@ class ResultsExplorer(SphinxDirective):
     def run(self):
         for path in (__file__, *(ROOT / "results").glob("*.csv")):
             self.env.note_dependency(str(path))  # new results: the page is built again
-        payload = figures(ROOT / "results")
+        payload = numbers(ROOT / "results")
         data = json.dumps(payload, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
         html = (
             f"<div class='pu-explorer'>{static_table(payload)}"

@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from pu_utils.data import DATASET_NAMES
 from pu_utils.reproduction import read_metrics
 from pu_utils.reproduction.claims import sign_test
-from pu_utils.reproduction.tables import by_seed, compare, figures
+from pu_utils.reproduction.tables import by_seed, compare, numbers
 
 ROOT = Path(__file__).parents[2]
 CELL = ["dataset", "label_frequency"]
@@ -50,7 +50,7 @@ def facts(results):
         "claims_hold_in_part": int(verdicts.get("holds in part", 0)),
     }
     for source in ("published", "ours"):
-        test = sign_test(figures(comparison, "table5", source), "VP-B+S", "VP-B")
+        test = sign_test(numbers(comparison, "table5", source), "VP-B+S", "VP-B")
         found |= {f"{source}_gains": int(test.wins), f"{source}_cells": int(test.cells)}
     return (
         found

@@ -1,4 +1,4 @@
-// The results explorer: choose metric, data set, label frequency and methods; published figures and
+// The results explorer: choose metric, data set, label frequency and methods; published numbers and
 // ours appear side by side with intervals of two standard errors. It draws with `add` of figures.js;
 // its data stand in the page as JSON.
 
@@ -83,18 +83,18 @@ function explorer(box) {
     const height = rows.length * line + high + 24;
     const name = `${data.metrics[choices.metric.value]} on ${data.sets[choices.set.value]} at c = ${choices.c.value}`;
     const svg = add(picture, "svg", { role: "img", width: "100%", height, viewBox: `0 0 ${width} ${height}` });
-    svg.setAttribute("aria-label", `${name}: published figures and ours, with intervals; the table below has the numbers.`);
+    svg.setAttribute("aria-label", `${name}: published numbers and ours, with intervals; the table below lists them.`);
     for (let v = low; v <= top; v += top - low > 40 ? 10 : 5) {
       add(svg, "path", { d: `M${X(v)} 4V${height - 40}`, class: "pu-grid" });
       add(svg, "text", { x: X(v), y: height - 24, "text-anchor": "middle" }, `${v}`);
     }
     add(svg, "text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, `${data.metrics[choices.metric.value]}, per cent`);
-    rows.forEach(([, , , method, figures], k) => {
+    rows.forEach(([, , , method, numbers], k) => {
       const y = 12 + k * line;
       add(svg, "text", { x: 0, y: y + (step * (used.length - 1)) / 2 + 4 }, method);
       used.forEach((j, place) => {
-        if (!figures[j]) return;
-        const [mean, error] = figures[j];
+        if (!numbers[j]) return;
+        const [mean, error] = numbers[j];
         const ends = [Math.max(low, mean - 2 * error), Math.min(top, mean + 2 * error)].map(X);
         mark(svg, sources[j][0], ...ends, X(mean), y + place * step);
       });
@@ -109,11 +109,11 @@ function explorer(box) {
     add(heads, "th", { scope: "col" }, "method");
     sources.forEach(([, name], j) => used[j] && add(heads, "th", { scope: "col" }, name));
     const body = add(table, "tbody");
-    for (const [, , , method, figures] of rows) {
+    for (const [, , , method, numbers] of rows) {
       const row = add(body, "tr");
       add(row, "th", { scope: "row" }, method);
-      figures.forEach((figure, j) => {
-        if (used[j]) add(row, "td", { "data-source": sources[j][0] }, figure ? `${text(figure)} (${figure[2]})` : "–");
+      numbers.forEach((number, j) => {
+        if (used[j]) add(row, "td", { "data-source": sources[j][0] }, number ? `${text(number)} (${number[2]})` : "–");
       });
     }
     key.querySelectorAll("li").forEach((entry, j) => (entry.hidden = !used[j]));

@@ -1,11 +1,11 @@
-"""What the paper proves and concludes, put to its own figures and to ours.
+"""What the paper proves and concludes, put to its own numbers and to ours.
 
-The claims are rows of ``published/claims.csv``, beside the paper's figures; here are the functions
+The claims are rows of ``published/claims.csv``, beside the paper's numbers; here are the functions
 that tell whether one holds where comparing methods does not, and the judging. A claim is cut into
 cases, most often one per data set and label frequency. Three answers are given to it, and never
 mixed:
 
-- ``published``: do the paper's own figures bear it out? Only means are printed, so a case holds if
+- ``published``: do the paper's own numbers bear it out? Only means are printed, so a case holds if
   the printed means have it so.
 - ``clean``: do our experiments, in which every method goes on from the same trained VAE-PU?
 - ``replay``: do the networks that the authors' program compares, each trained further than the
@@ -30,7 +30,7 @@ from pu_utils.reproduction import record, tables
 from pu_utils.reproduction.experiment import FIGURE_2
 from pu_utils.reproduction.tables import CELL, PUBLISHED, TABLE_NAMES
 
-# The book's from its beginning; that pairs decide was settled after our clean figures were known.
+# The book's from its beginning; that pairs decide was settled after our clean numbers were known.
 MOST = 0.75  # share of the cases in which a claim "in most cases" must hold
 HALF = 0.5  # of those that were run, below which it does not hold
 RULE = (
@@ -178,7 +178,7 @@ CONCLUSIONS = {
 class Comparison(NamedTuple):
     """That a method is ahead of the best of others (">"), behind the worst ("<"), or equal ("=").
 
-    Equal are methods that do not differ significantly: of the published figures by at most two
+    Equal are methods that do not differ significantly: of the published numbers by at most two
     combined standard errors; of ours, not surely.
     """
 
@@ -195,7 +195,7 @@ class Claim(NamedTuple):
     claim: str
     case: str  # what must hold in one case
     holds: Comparison | Callable  # of the latter, one of the functions above
-    methods: tuple  # whose figures it is about
+    methods: tuple  # whose numbers it is about
     c: tuple  # the label frequencies it speaks of; all where empty
     datasets: tuple  # likewise
     per: str  # a case is a data set at a label frequency (a "cell"), a "dataset" or the "table"
@@ -210,7 +210,7 @@ def read_claims(path=PUBLISHED / "claims.csv"):
     path : path
         A CSV file with the fields of :class:`Claim` as columns. In lists commas separate; ``holds``
         is "A > B, C", "A < B, C" or "A = B", or blank where a function tells; the methods are then
-        those whose figures the function needs.
+        those whose numbers the function needs.
 
     Returns
     -------
@@ -271,14 +271,14 @@ class SignTest(NamedTuple):
 def sign_test(table, method, other):
     """Test that ``method`` is ahead of ``other`` in more than half of the cells, exactly.
 
-    Cells with equal figures, or with one missing, do not count. The p-value is one-sided: the
+    Cells with equal numbers, or with one missing, do not count. The p-value is one-sided: the
     probability of so many wins, or more, if each cell were the toss of a fair coin. Cells share
     rows and models, so it is a guide rather than a proof.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        What :func:`pu_utils.reproduction.tables.figures` gives.
+        What :func:`pu_utils.reproduction.tables.numbers` gives.
     method, other : str
 
     Examples
@@ -306,7 +306,7 @@ class Answer(NamedTuple):
 
 
 class Evidence:
-    """The figures of one source, table by table, and its seeds where it has any."""
+    """The numbers of one source, table by table, and its seeds where it has any."""
 
     def __init__(self, metrics, source, design):
         self.source = source
@@ -317,14 +317,14 @@ class Evidence:
         self.by_seed = cache(partial(tables.by_seed, of_paper, **reading))
 
     def table(self, claim, source=None):
-        """The figures that a claim is about, a row per data set and label frequency."""
+        """The numbers that a claim is about, a row per data set and label frequency."""
         if claim.table == "section2":
             return self._precision_and_recall()
         source = source or ("published" if self.source == "published" else "ours")
         comparison = self.compare(schedule=self._schedule(claim))
-        wide = tables.figures(comparison, claim.table, source)
+        wide = tables.numbers(comparison, claim.table, source)
         if claim.table == "table3":
-            traditional = tables.figures(comparison, "table1", source)["VP-B"]
+            traditional = tables.numbers(comparison, "table1", source)["VP-B"]
             wide = wide.assign(**{"VP-B of Table 1": traditional})
         for level, wanted in (("label_frequency", claim.c), ("dataset", claim.datasets)):
             if wanted:
@@ -332,14 +332,14 @@ class Evidence:
         return wide
 
     def seeds(self, claim):
-        """The same figures seed by seed."""
+        """The same numbers seed by seed."""
         seeds = self.by_seed(TABLE_METRICS[claim.table], schedule=self._schedule(claim))
         seeds = seeds.drop(columns="LBE+S", errors="ignore")
         seeds = seeds.rename(columns={"LBE+S (released)": "LBE+S"}).reindex(columns=claim.methods)
         return seeds[seeds.index.droplevel("seed").isin(self.table(claim).index)].dropna()
 
     def distance(self, claim):
-        """Mean distance of our figures that a claim is about from the published ones, in points."""
+        """Mean distance of our numbers that a claim is about from the published ones, in points."""
         if claim.table == "section2":
             return np.nan
         ours, paper = (self.table(claim, source) for source in ("ours", "published"))
@@ -359,7 +359,7 @@ class Evidence:
 
 
 def judge(metrics, keys=None, estimates=None, design="released"):
-    """The three answers to each claim, how far the figures are apart, and the verdict.
+    """The three answers to each claim, how far the numbers are apart, and the verdict.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ def judge(metrics, keys=None, estimates=None, design="released"):
     pandas.DataFrame
         One row per claim, by its ``key``: ``table``, ``claim``, ``case``; for each source
         ("published", "clean", "replay") its answer and, in ``..._counts``, the counts behind it;
-        ``clean_points`` and ``replay_points``, the mean distance from the published figures
+        ``clean_points`` and ``replay_points``, the mean distance from the published numbers
         (missing where the two compare different things); and the ``verdict``.
     """
     wanted = [claim for claim in CLAIMS if keys is None or claim.key in keys]
@@ -408,7 +408,7 @@ def _judged(claim, evidence, estimates):
         cases = [] if estimates is None else [claim.holds(golden_area(estimates))]
         answers["clean"] = _counted(sum(cases), len(cases), 1)
     else:
-        printed = claim.table != "section2"  # which is an expectation, without figures
+        printed = claim.table != "section2"  # which is an expectation, without numbers
         asked = evidence if printed else READING_SCHEDULES
         answers |= {source: _answer(claim, evidence[source]) for source in asked}
         distances = {source: evidence[source].distance(claim) for source in READING_SCHEDULES}
@@ -495,7 +495,7 @@ def _leads(holds, seeds):
 
 
 def _by_means(claim, table):
-    """The answer from one figure per method and cell; what was not run is left out."""
+    """The answer from one number per method and cell; what was not run is left out."""
     known = table.dropna(subset=list(claim.methods))
     if claim.per == "dataset":
         missing = table.index.difference(known.index).get_level_values("dataset")

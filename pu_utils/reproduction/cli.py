@@ -137,7 +137,7 @@ def show_costs(arguments):
 
 
 def write_tables(arguments):
-    """Write published and our figures side by side, as CSV."""
+    """Write published and our numbers side by side, as CSV."""
     options = (arguments.design, arguments.schedule, arguments.reading)
     comparison = tables.compare(record.read_metrics(arguments.results), *options)
     output.write_text(Path(arguments.to), comparison.round(4).to_csv(index=False))

@@ -2,7 +2,7 @@
 
 This file serves that comparison and nothing else. In the released programs (VAE-PU-Bayes for
 Table 1, VP-Bayes-S for Tables 2 to 5 and A2 to A5) fine-tuning acts on *one* network throughout,
-with one state of Adam, and the best step is never restored: each published figure is that of a
+with one state of Adam, and the best step is never restored: each published number is that of a
 network trained further than the one before it,
 
     Table 1:     VP -> VP-IF -> VP-A3 -> VP-B
@@ -53,7 +53,7 @@ class ProgramVaePu(VaePu):
 
 
 def replayed(models, data):
-    """The networks behind the published figures, in the order of the programs.
+    """The networks behind the published numbers, in the order of the programs.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def replayed(models, data):
     Returns
     -------
     dict of str to torch.nn.Module
-        Target classifiers by the name of the published figures: "VP-B", "VP-B+S" and "VP+S" and,
+        Target classifiers by the name of the published numbers: "VP-B", "VP-B+S" and "VP+S" and,
         of Table 1, "VP-IF", "VP-A3" and "VP-B of Table 1".
     """
     network, found = OneNetwork(models["VP"], data), {}

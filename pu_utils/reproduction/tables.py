@@ -49,14 +49,14 @@ REPLAYED = {
 
 
 def published():
-    """The 960 published figures, one per row.
+    """The 960 published numbers, one per row.
 
     Returns
     -------
     pandas.DataFrame
         ``table``, ``metric`` (as named in ``pu_utils.metrics``), ``dataset`` (as named in
         ``pu_utils.data``), ``label_frequency``, ``method``, ``mean`` and ``se`` in per cent,
-        and ``bold``, whether the paper prints the figure in bold.
+        and ``bold``, whether the paper prints the number in bold.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def by_seed(metrics, metric, design="released", schedule="fast", reading="clean"
 
 
 def compare(metrics, design="released", schedule="fast", reading="clean"):
-    """Our figures beside the published ones, in the paper's layout, and what was run besides.
+    """Our numbers beside the published ones, in the paper's layout, and what was run besides.
 
     Simple methods stand in every table. So does any other method that the paper lacks, unless its
     family has one of the paper's, in the tables with S as asked with S. A data set that the paper
@@ -178,8 +178,8 @@ def compare(metrics, design="released", schedule="fast", reading="clean"):
     return rows.assign(design=design, schedule=schedule, reading=reading)
 
 
-def figures(comparison, table, source):
-    """The figures of a table, a row per data set and label frequency and a column per method.
+def numbers(comparison, table, source):
+    """The numbers of a table, a row per data set and label frequency and a column per method.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def figures(comparison, table, source):
     table : str
         "table1" to "table5", "tableA2" to "tableA5".
     source : {"published", "ours"} or another column of ``comparison``
-        "LBE+S" of ours is the released variant, which the published figures come from.
+        "LBE+S" of ours is the released variant, which the published numbers come from.
     """
     rows = comparison[comparison["table"] == table]
     wide = rows.pivot(index=CELL, columns="method", values=source)
@@ -198,7 +198,7 @@ def figures(comparison, table, source):
 
 
 def mean_distance(comparison, table, dataset, method):
-    """Mean distance of our figures of a method and set from the published ones, in points.
+    """Mean distance of our numbers of a method and set from the published ones, in points.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def holm(p_values):
 
 
 def _places(run):
-    """Every place in the tables, with the published figure where there is one."""
+    """Every place in the tables, with the published number where there is one."""
     names = {"mean": "published", "se": "published_se", "bold": "published_best"}
     paper = published().rename(columns=names)
     released = paper[paper["method"] == "LBE+S"].assign(method="LBE+S (released)")
@@ -342,7 +342,7 @@ def _followed(metrics, design, schedule):
 
 
 def _is_best(rows):
-    """Whether a figure, as printed, is the highest of those that were not told the truth.
+    """Whether a number, as printed, is the highest of those that were not told the truth.
 
     Where a simple method alone was run there is nothing to be better than.
     """

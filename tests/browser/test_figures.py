@@ -209,24 +209,24 @@ def test_without_scripts_the_static_figure_is_there(page_name, name, browser, ad
 
 
 @pytest.fixture(scope="module")
-def figures():
+def numbers():
     """Every figure, from ``results/`` as they are now."""
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    from explorer import figures
+    from explorer import numbers
 
     sys.path.pop(0)
-    return json.loads(json.dumps(figures(ROOT / "results")))
+    return json.loads(json.dumps(numbers(ROOT / "results")))
 
 
-def test_explorer_is_not_stale(figures, browser, address):
+def test_explorer_is_not_stale(numbers, browser, address):
     """The page holds what the results say now, and a table of it for readers without scripts."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{address}/book/explorer.html")
     held = json.loads(page.locator(".pu-explorer script").text_content())
-    assert held == figures, "build the book again"
+    assert held == numbers, "build the book again"
     rows = page.locator(".pu-explorer tbody tr").count()
-    assert rows == sum(row[:3] == figures["first"] for row in figures["rows"]) >= 5
+    assert rows == sum(row[:3] == numbers["first"] for row in numbers["rows"]) >= 5
     context.close()
 
 
@@ -234,12 +234,12 @@ def test_explorer_is_not_stale(figures, browser, address):
     ("metric", "name", "c"),
     [("accuracy", "mnist_3v5", 0.02), ("u_balanced_accuracy", "synth_2", 0.9)],
 )
-def test_explorer_shows_what_is_chosen(metric, name, c, figures, visit):
+def test_explorer_shows_what_is_chosen(metric, name, c, numbers, visit):
     """Figures of the chosen place, published and ours, and those of ticked methods alone."""
     page, troubles = visit("book/explorer.html", TELEPHONE)
     for select, value in [("metric", metric), ("set", name), ("c", str(c))]:
         page.locator(f".pu-explorer select[name={select}]").select_option(value)
-    expected = {row[3]: row[4] for row in figures["rows"] if row[:3] == [metric, name, c]}
+    expected = {row[3]: row[4] for row in numbers["rows"] if row[:3] == [metric, name, c]}
     table = page.locator(".pu-explorer tbody tr")
     shown = {
         line.locator("th").text_content(): line.locator("[data-source=published]").text_content()

@@ -27,7 +27,7 @@ from pu_utils.reproduction import (
 )
 from pu_utils.reproduction.compute import measure
 from pu_utils.reproduction.rendering import to_html
-from pu_utils.reproduction.tables import compare, figures, published
+from pu_utils.reproduction.tables import compare, numbers, published
 
 
 def smoke(dataset, family, label_frequency=0.5):
@@ -72,7 +72,7 @@ def every_family(computed):
 
 def test_every_published_decision_is_computed(every_family):
     """Each method of the published tables comes out of the families, with its metric."""
-    numbers = published()
+    printed = published()
     for dataset in SETS:
         computed = {
             (row["decision"], name)
@@ -81,7 +81,7 @@ def test_every_published_decision_is_computed(every_family):
             for row in result["metrics"]
             for name in row
         }
-        wanted = numbers[numbers["dataset"] == dataset]
+        wanted = printed[printed["dataset"] == dataset]
         assert set(zip(wanted["method"], wanted["metric"], strict=True)) <= computed
 
 
@@ -212,7 +212,7 @@ def test_a_registered_method_and_data_set_are_run_recorded_and_shown(monkeypatch
     decisions = set(found.loc[found["family"] == "toy", "decision"])
     assert decisions == {"Toy", "Toy+S"}
     table = compare(found, schedule="smoke")
-    accuracies = figures(table[table["label_frequency"] == 0.5], "table2", "ours").loc["toys", 0.5]
+    accuracies = numbers(table[table["label_frequency"] == 0.5], "table2", "ours").loc["toys", 0.5]
     own = found.query("family in ['toy', 'vae_pu', 'elkan_noto', 'reference']")
     shares = own.query("metric == 'u_accuracy'").set_index(["decision", "rule"])["value"]
     for method in ("Toy+S", "VP-B+S", "EN+S", "S-Prophet"):
