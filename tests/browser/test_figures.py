@@ -210,7 +210,7 @@ def test_without_scripts_the_static_figure_is_there(page_name, name, browser, ad
 
 @pytest.fixture(scope="module")
 def numbers():
-    """Every figure, from ``results/`` as they are now."""
+    """Every number, from ``results/`` as they are now."""
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     from explorer import numbers
 
@@ -235,7 +235,7 @@ def test_explorer_is_not_stale(numbers, browser, address):
     [("accuracy", "mnist_3v5", 0.02), ("u_balanced_accuracy", "synth_2", 0.9)],
 )
 def test_explorer_shows_what_is_chosen(metric, name, c, numbers, visit):
-    """Figures of the chosen place, published and ours, and those of ticked methods alone."""
+    """Numbers of the chosen place, published and ours, and those of ticked methods alone."""
     page, troubles = visit("book/explorer.html", TELEPHONE)
     for select, value in [("metric", metric), ("set", name), ("c", str(c))]:
         page.locator(f".pu-explorer select[name={select}]").select_option(value)
