@@ -25,9 +25,6 @@ from pu_utils.models.simple import ElkanNoto, PriorWarning
 
 from .em_data import TAKES_S, exchangeable, product_of_logistics, ring_and_core
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::pu_utils.models.em.ExchangeWarning", "ignore::pu_utils.models.simple.PriorWarning"
-)
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 
 

@@ -37,7 +37,6 @@ from pu_utils.models import (
 from .conftest import TINY, every_estimator
 from .em_data import product_of_logistics
 
-pytestmark = pytest.mark.filterwarnings("ignore::pu_utils.models.base.ConflictWarning")
 LINEAR = [
     Upu(prior=0.5),
     NnPu(prior=0.5),

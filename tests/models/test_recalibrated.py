@@ -21,7 +21,6 @@ from pu_utils.models.upu import Upu
 from .em_data import TAKES_S, product_of_logistics
 
 
-@pytest.mark.filterwarnings("ignore::pu_utils.models.simple.PriorWarning")
 @parametrize_with_checks(
     [Recalibrated(Upu(random_state=0))], expected_failed_checks=lambda _: TAKES_S
 )

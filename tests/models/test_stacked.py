@@ -19,7 +19,6 @@ from pu_utils.models.vae_pu import PHASES
 from .conftest import FOREST
 from .test_golden import KEPT, QUICK
 
-pytestmark = pytest.mark.filterwarnings("ignore::pu_utils.models.ConflictWarning")
 SEEDS = range(3)
 EQUAL = {"rtol": 1e-7, "atol": 1e-8}
 EAGER = replace(QUICK, label_epochs=20, label_patience=1, label_learning_rate=0.1)

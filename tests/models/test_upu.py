@@ -13,7 +13,6 @@ from pu_utils.models.upu import Upu
 from .em_data import TAKES_S
 
 
-@pytest.mark.filterwarnings("ignore::pu_utils.models.simple.PriorWarning")
 @parametrize_with_checks([Upu()], expected_failed_checks=lambda _: TAKES_S)
 def test_scikit_learn(estimator, check):
     """scikit-learn's own checks pass with S in the role of y."""
