@@ -37,7 +37,7 @@ class AugmentedEM(RidgeEstimator):
 
     A round computes every row's augmented posterior (Theorem 1), fits the class model to it, and
     fits a ridge logistic propensity to S with it as weights. Up to 100 columns are standardised;
-    wider tables are condensed to 50 principal components, for the class of rows of length 1.
+    wider tables are condensed to principal components, for the class of rows of length 1.
 
     What must be known is the prior; what helps most is to know what labelling depends on. Where
     class and propensity see the same features, the likelihood of S can prefer a wrong solution:
@@ -66,6 +66,9 @@ class AugmentedEM(RidgeEstimator):
     n_neighbours, sharpness : int, float
         Of the class model "neighbours": how many, and what the logit of their mean is multiplied
         by.
+    components : int
+        Principal components of tables of more than 100 columns. With few labels, fewer may be
+        better: every direction that the class model sees is one more to mistake.
     ridge : float
         Weight of the penalty on the coefficients of standardised features.
     max_rounds : int, optional
@@ -122,6 +125,7 @@ class AugmentedEM(RidgeEstimator):
     residualise: bool | str = "auto"
     n_neighbours: int = SETTINGS.n_neighbours
     sharpness: float = SETTINGS.sharpness
+    components: int = SETTINGS.components
     max_rounds: int | None = None
     tol: float = SETTINGS.tol
     validation_fraction: float = SETTINGS.validation_fraction
@@ -130,6 +134,7 @@ class AugmentedEM(RidgeEstimator):
         "residualise": ["boolean", StrOptions({"auto"})],
         "n_neighbours": [COUNT],
         "sharpness": [POSITIVE],
+        "components": [COUNT],
         "max_rounds": [COUNT, None],
     }
 
@@ -279,8 +284,9 @@ class _Run:
 
     def __init__(self, estimator, class_model, residualise):
         self.estimator, self.class_model, self.residualise = estimator, class_model, residualise
-        self.y_view = em.Representation(unit_rows=True, whiten=class_model.whiten)
-        self.e_view = em.Representation()
+        condensed = {"components": estimator.components}
+        self.y_view = em.Representation(unit_rows=True, whiten=class_model.whiten, **condensed)
+        self.e_view = em.Representation(**condensed)
         self.residual_coef = None
 
     def parts(self):

@@ -175,6 +175,8 @@ class Representation:
         Whether rows of wide tables are first brought to length 1.
     whiten : bool
         Whether principal components are standardised.
+    components : int
+        How many there are.
 
     Examples
     --------
@@ -184,8 +186,8 @@ class Representation:
     (array([0., 0.]), array([1., 1.]))
     """
 
-    def __init__(self, *, unit_rows=False, whiten=True):
-        self._unit_rows, self._whiten = unit_rows, whiten
+    def __init__(self, *, unit_rows=False, whiten=True, components=SETTINGS.components):
+        self._unit_rows, self._whiten, self._components = unit_rows, whiten, components
 
     def fit(self, X, random_state=None):
         """Learn the map from rows ``X``."""
@@ -200,7 +202,7 @@ class Representation:
     def _condense(self, X, random_state):
         rows = X / _lengths(X) if self.unit_rows else X
         self._warn_if_dominated(rows)
-        n_components = min(SETTINGS.components, *X.shape)
+        n_components = min(self._components, *X.shape)
         pca = PCA(n_components, random_state=random_state).fit(rows)
         self.centre, self.map = pca.mean_.astype(float), pca.components_.T.astype(float)
         if self._whiten:
