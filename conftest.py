@@ -1,5 +1,11 @@
 """How pytest runs the tests, and nbval the notebooks, beyond what their options say."""
 
+from hypothesis import HealthCheck, settings
+
+# a busy machine is no failure
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
+
 
 def pytest_configure(config):
     """Import, before two workers begin, what their warnings are instances of.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pu_utils.data import labelling
@@ -18,7 +18,6 @@ SCORE = np.random.default_rng(1).normal(size=Y.size)
 frequencies = st.floats(0.01, 1)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(c=frequencies, seed=st.integers(0, 100))
 def test_only_positives_are_labelled(c, seed):
     """Whatever the mechanism and the frequency, s = 1 only where y = 1."""
@@ -32,7 +31,6 @@ def test_only_positives_are_labelled(c, seed):
         assert np.all(s <= Y)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(c=frequencies)
 def test_counts_are_the_whole_part_of_c_n(c):
     """Top fraction and weighted sample label exactly int(c n) of the positives."""
@@ -88,7 +86,6 @@ def test_weight_zero_is_never_drawn():
         assert label_by_weight([1, 1, 1], [1, 0, 1], 2 / 3, np.random.default_rng(seed))[1] == 0
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(c=st.floats(0.001, 0.999), power=st.sampled_from([1, 10]))
 def test_logistic_propensity_meets_the_label_frequency(c, power):
     """The mean propensity of the positives is the label frequency to 1e-6."""

@@ -22,7 +22,6 @@ from pu_utils import metrics, risk, rules
 ROUNDS = int(os.environ.get("ROUNDS", 1))
 many = settings(  # simplifying what fails would take minutes
     max_examples=50 if ROUNDS == 1 else 100 * ROUNDS,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )

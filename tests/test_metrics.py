@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
@@ -63,7 +63,6 @@ def test_no_unlabelled_positive_is_undefined():
     assert np.isnan(metrics.u_auc(y, [0.2, 0.1], s))
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(prior=st.floats(0.01, 0.99), c=st.floats(0, 1))
 def test_all_negative_is_one_minus_the_prior_among_unlabelled(prior, c):
     """The closed form is 1 - pi_U with pi_U = pi (1 - c) / (1 - pi c)."""
