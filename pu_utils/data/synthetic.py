@@ -39,9 +39,7 @@ def make_synthetic(name, label_frequency, seed, design="text", n=10_000):
     check_choice("name", name, SYNTHETIC)
     check_choice("design", design, DESIGNS)
     check_label_frequency(label_frequency)
-    feature_rng, label_rng, _ = record.random_streams(
-        name, seed
-    )  # rows are alike: no need to shuffle
+    feature_rng, label_rng, _ = record.random_streams(name, seed)  # the split needs no shuffling
     drawn_with, y_drawn_with, y_told_with = _variances(name, design)
     X = _mixture(n, drawn_with, feature_rng)
     y = (feature_rng.random(n) < class_posterior(X, y_drawn_with)).astype(np.int8)

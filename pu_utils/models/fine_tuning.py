@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from pu_utils import rules
 from pu_utils.models.a3 import A3
-from pu_utils.models.base import SHARE, estimator, hold_out, with_seed
+from pu_utils.models.base import estimator, hold_out, with_seed
 from pu_utils.models.networks import (
     Classifier,
     History,
@@ -116,7 +116,6 @@ class FineTunedVaePu(NetworkClassifier):
     stopping: str = "pu_risk"
 
     _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
-        "prior": [SHARE, None],
         "stopping": [StrOptions({"pu_risk", "oracle"})],
     }
 

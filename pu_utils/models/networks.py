@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
-from pu_utils.models.base import SHARE, PUClassifier, estimator
+from pu_utils.models.base import PUClassifier, estimator
 from pu_utils.schedules import Schedule, resolve_schedule
 
 SLOPE = 0.2  # of LeakyReLU left of zero
@@ -336,9 +336,7 @@ class NetworkClassifier(PUClassifier):
     verbose: bool = False
 
     _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
-        "validation_fraction": [SHARE],
         "standardise": ["boolean", StrOptions({"auto"})],
-        "random_state": ["random_state"],
         "device": [str, torch.device],
         "verbose": ["verbose"],
     }

@@ -42,7 +42,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 from torch.nn import functional as F
 
-from pu_utils.models.base import NOT_NEGATIVE, SHARE, estimator
+from pu_utils.models.base import NOT_NEGATIVE, estimator
 from pu_utils.models.networks import (
     Classifier,
     Dense,
@@ -595,7 +595,6 @@ class VaePu(NetworkClassifier):
     target_weight: float = 10.0
 
     _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
-        "prior": [SHARE, None],
         "label_frequency": [Interval(Real, 0, 1, closed="right"), None],
         "epoch_scale": [NOT_NEGATIVE],
         "likelihood": [StrOptions({"gaussian", "bernoulli"})],
