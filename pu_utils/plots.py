@@ -37,7 +37,10 @@ METHOD_STYLES = {
     "Y-Prophet": ("#555555", "h"),
     "VP-B+S + true y(x)": ("#CC79A7", "v"),
     "VP-B+S + true s(x)": (POSITIVE, "D"),
-    "all-negative": (NEGATIVE, "x"),
+    "EM": ("#882255", "<"),
+    "EM+S": ("#882255", "<"),
+    "EM told+S": ("#117733", ">"),
+    "all-negative": (NEGATIVE, "X"),
 }
 SET_STYLES = [
     (AUGMENTED, "o"), (X_ONLY, "s"), (LABELLED, "^"), (POSITIVE, "D"), ("#CC79A7", "v"),

@@ -44,6 +44,8 @@ def test_the_sentences_hold(facts):
     assert facts["many_gained"] > 0.95 * facts["many_called"] > 20  # "nearly always"
     assert facts["nobody_best"] > 0
     assert facts["table_least"] > 0  # "ahead"
+    assert facts["em_gain"] > 0.9 * facts["prophets_gain"] > facts["vp_gain"] + 2  # "can be had"
+    assert facts["em_above"] > 0.8 * facts["em_cells"]
 
 
 def test_the_picture_is_chapter_1_at_65(front_page):

@@ -58,6 +58,7 @@ def facts(results):
         | _regression(accuracy)
         | _where_it_pays(metrics, accuracy)
         | _all_negative(comparison)
+        | _confirmation(by_seed(read_metrics(Path(results) / "confirmation"), "u_accuracy"))
     )
 
 
@@ -100,6 +101,16 @@ def _all_negative(comparison):
     best = table[~told].groupby(CELL)["published"].max()
     negative = table[table["method"] == "all-negative"].groupby(CELL)["ours"].first().dropna()
     return {"nobody_best": int((negative > best).sum()), "nobody_cells": len(negative)}
+
+
+def _confirmation(accuracy):
+    """Fresh seeds: EM beside the network, and what the rule is worth to both at c = 0.9."""
+    lead = _difference(accuracy, "EM+S", "VP-B+S")
+    pairs = {"prophets": ("S-Prophet", "Y-Prophet"), "em": ("EM+S", "EM"), "vp": ("VP-B+S", "VP-B")}
+    gains = {name: accuracy[with_s] - accuracy[x] for name, (with_s, x) in pairs.items()}
+    gains = pd.DataFrame(gains).dropna().xs(0.9, level="label_frequency").mean().round().astype(int)
+    counts = {"em_above": int((lead >= 0).sum()), "em_cells": len(lead)}
+    return counts | {f"{name}_gain": int(gain) for name, gain in gains.items()}
 
 
 # The picture: a hundred patients of 65, as chapter 1 has them

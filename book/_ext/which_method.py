@@ -1,0 +1,81 @@
+"""The page *Which method?*: its table, computed from ``results/confirmation`` at every build."""
+
+from pathlib import Path
+
+import pandas as pd
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from pu_utils.data import DATASET_NAMES
+from pu_utils.reproduction import read_metrics
+from pu_utils.reproduction.tables import by_seed
+
+RESULTS = Path(__file__).parents[2] / "results" / "confirmation"
+COLUMNS = {
+    "all-negative": "all-neg.",
+    "EN+S": "ElkanNoto",
+    "VP-B+S": "VaePuBayes",
+    "EM+S": "AugmentedEM",
+    "EM told+S": "the same, told",
+}
+TOLD = "EM told+S"  # knows more than the others, and is never the best of them
+FREQUENCIES = (0.1, 0.5, 0.9)
+
+
+def evidence(results=RESULTS):
+    """Mean U-accuracies in per cent, a row per data set and label frequency, as the page has them.
+
+    Parameters
+    ----------
+    results : path
+        Folder of the results of the confirmation.
+    """
+    accuracy = by_seed(read_metrics(results), "u_accuracy")
+    means = accuracy[list(COLUMNS)].groupby(["dataset", "label_frequency"]).mean()
+    sets = [name for name in DATASET_NAMES if name in means.index]
+    return means.reindex(pd.MultiIndex.from_product([sets, FREQUENCIES], names=means.index.names))
+
+
+def to_html(table):
+    """The table as HTML; of the methods that are told nothing the best is bold."""
+    heads = "".join(f"<th scope='col'>{name}</th>" for name in ("set", "c", *COLUMNS.values()))
+    bodies = "".join(_body(name, rows) for name, rows in table.groupby("dataset", sort=False))
+    return (
+        "<div class='pu-table'><div class='pu-box' tabindex='0' role='region' "
+        "aria-label='U-accuracy of five methods by data set and label frequency'><table>"
+        f"<thead><tr>{heads}</tr></thead>{bodies}</table></div></div>"
+    )
+
+
+def _body(name, rows):
+    head = f"<th scope='rowgroup' rowspan='{len(rows)}'>{DATASET_NAMES[name]}</th>"
+    lines = ""
+    for (_, c), row in rows.round().iterrows():
+        best = row.drop(TOLD).max()
+        cells = "".join(
+            f"<td>{_number(row[method], method != TOLD and row[method] == best)}</td>"
+            for method in COLUMNS
+        )
+        lines, head = f"{lines}<tr>{head}<th scope='row'>{c}</th>{cells}</tr>", ""
+    return f"<tbody>{lines}</tbody>"
+
+
+def _number(value, best):
+    if pd.isna(value):
+        return "–"
+    return f"<strong>{value:.0f}</strong>" if best else f"{value:.0f}"
+
+
+class MethodEvidence(SphinxDirective):
+    """Where the table stands in its page."""
+
+    def run(self):
+        for path in (__file__, *RESULTS.glob("*.csv")):
+            self.env.note_dependency(str(path))  # new results: the page is built again
+        return [nodes.raw("", to_html(evidence()), format="html")]
+
+
+def setup(app):
+    """Register the directive."""
+    app.add_directive("method-evidence", MethodEvidence)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
