@@ -89,6 +89,17 @@ def test_mean_posterior_is_the_prior(kind, rows):
         assert y.mean() == pytest.approx(0.55, abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", [LogisticClass, NeighbourClass, lambda: CrossFittedClass(TREE)])
+def test_rows_that_were_not_fitted_keep_the_prior(kind, rows):
+    """However far the prior is from the mean responsibility, so is the model at other rows."""
+    X, _, _, _, s = rows
+    half = len(X) // 2
+    model = kind()
+    model.start(X[:half], s[:half], prior=0.2)
+    model.update(np.linspace(0.3, 0.9, half)[np.argsort(np.argsort(X[:half, 0]))])
+    assert expit(model.logit(X[half:])).mean() == pytest.approx(0.2, abs=0.05)
+
+
 def test_history_tells_of_convergence(fitted, rows):
     """Changes shrink until they are below ``tol``; likelihoods are those of the training rows."""
     changes = [row["change"] for row in fitted.history_]

@@ -217,6 +217,8 @@ def test_the_risk_estimates_that_of_the_true_classes():
     assert negative_nnpu_risk(model, X, s, y.mean()) == pytest.approx(entropy, abs=0.02)
     with pytest.raises(ValueError, match="no labelled row"):
         negative_nnpu_risk(model, X, 0 * s, 0.5)
+    model.coef_ *= 1e6  # so sure of itself that its probabilities are 0 and 1
+    assert -20 < negative_nnpu_risk(model, X, s, y.mean()) < -1
 
 
 def test_the_likelihood_of_s_is_that_of_the_label_posterior(blobs):
@@ -240,6 +242,11 @@ def test_cross_fitted_posteriors_come_from_fits_that_have_not_seen_the_row(blobs
     refitted = cross_fit_proba(Upu(prior=0.5), spoiled, s, random_state=0)
     same = refitted == posterior
     assert same.sum() > len(s) / 10 and not same[s == 0].all()  # one fold of five has not seen it
+    for other in ({"random_state": 1}, {"random_state": 0, "n_folds": 2}):
+        assert (cross_fit_proba(Upu(prior=0.5), frame, s, **other) != posterior).any()
+    np.testing.assert_array_equal(
+        cross_fit_proba(Upu(prior=0.5), frame, s, n_folds=5, random_state=0), posterior
+    )
 
 
 # Scales

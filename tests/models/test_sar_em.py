@@ -128,7 +128,10 @@ def test_wide_tables_are_condensed():
     view = Representation(unit_rows=True, whiten=False).fit(X, 0)
     rows = view.transform(X)
     assert rows.shape == (300, 50)
-    np.testing.assert_allclose(view.transform(7 * X), rows, atol=1e-10)
+    lengths = np.random.default_rng(1).uniform(0.1, 10, size=(300, 1))
+    np.testing.assert_allclose(view.transform(lengths * X), rows, atol=1e-10)
+    again = Representation(unit_rows=True, whiten=False).fit(lengths * X, 0)
+    np.testing.assert_allclose(again.map, view.map, atol=1e-6)  # nor do they change what is learnt
     whitened = Representation().fit(X, 0).transform(X)
     np.testing.assert_allclose(np.cov(whitened.T), np.eye(50), atol=1e-8)
 
