@@ -62,7 +62,8 @@ class AugmentedEM(RidgeEstimator):
     residualise : bool or "auto"
         Whether the class model sees its features less what a linear regression on the propensity
         features explains of them. "auto" tries both where propensity features are given, and keeps
-        what has the higher likelihood of S on rows that it has not seen.
+        what has the higher likelihood of S on rows that it has not seen. Say False where what
+        labelling depends on tells the class as well: with few labels the choice may go wrong.
     n_neighbours, sharpness : int, float
         Of the class model "neighbours": how many, and what the logit of their mean is multiplied
         by.

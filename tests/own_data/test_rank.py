@@ -16,6 +16,7 @@ import pytest
 from pu_utils import rules
 from pu_utils.__main__ import main
 from pu_utils.metrics import u_auc
+from pu_utils.models import AugmentedEM
 from pu_utils.own_data import TableModel, read_table
 from pu_utils.own_data.table import describe_columns, design_matrix, label_status, owners
 from tests.own_data.conftest import PRIOR, make_people
@@ -50,6 +51,14 @@ def test_the_first_line_says_what_is_assumed(people, rank):
     out = rank(people, "--method", "upu", "--prior-range", 0.3, 0.5).out
     assert "(prior 0.4, the middle of the range given, 0.3 to 0.5)" in out
     assert "(prior 0.4, as given). 76 are labelled, so about 84" in rank(people, *QUICK).out
+
+
+@pytest.mark.parametrize("taken_away", [False, True])
+def test_the_report_says_what_was_kept_from_the_class(people, rank, monkeypatch, taken_away):
+    """Where the class is freed of what labelling depends on, its reader must know of it."""
+    monkeypatch.setattr(AugmentedEM, "_candidates", lambda _: [("logistic", taken_away)])
+    text = rank(people, "--prior", PRIOR, "--propensity-columns", "school").report
+    assert ("only what this does not explain" in text) == taken_away
 
 
 def test_the_report(people, rank):
