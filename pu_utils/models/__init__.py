@@ -8,10 +8,11 @@ from importlib import import_module
 from pu_utils.models.augmented_em import AugmentedEM
 from pu_utils.models.base import ConflictWarning, PUClassifier
 from pu_utils.models.em import ExchangeWarning
+from pu_utils.models.prior import PriorWarning, estimate_prior
 from pu_utils.models.recalibrated import Recalibrated
 from pu_utils.models.sar_em import SarEm
 from pu_utils.models.scoring import cross_fit_proba, label_log_likelihood, negative_nnpu_risk
-from pu_utils.models.simple import Augmented, ElkanNoto, PriorWarning, estimate_prior
+from pu_utils.models.simple import Augmented, ElkanNoto
 from pu_utils.models.upu import NnPu, Upu
 from pu_utils.schedules import Schedule, paper_settings
 

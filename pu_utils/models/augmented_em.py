@@ -24,7 +24,6 @@ from pu_utils.models import em
 from pu_utils.models.base import COUNT, POSITIVE, estimator, hold_out
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
 from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
-from pu_utils.models.simple import known_prior
 
 # s = y e exceeds y nowhere, and need not be computed to be counted
 NEVER_ABOVE = {"rows_with_s_above_y": 0, "unlabelled_rows_with_s_above_y": 0}
@@ -163,7 +162,7 @@ class AugmentedEM(RidgeEstimator):
                 "the class features of; name the features that labelling depends on"
             )
         random_state = check_random_state(self.random_state)
-        self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
+        self._settle_prior(self.prior, X, s, random_state)
         self.history_, self.choice_ = [], []
         run = self._chosen_run(X, s, validation, random_state)
         self._keep(run)

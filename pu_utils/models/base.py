@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pu_utils import rules
+from pu_utils.models.prior import guessed_prior
 from pu_utils.models.storage import Stored
 
 # The fields of an estimator are its parameters: `__init__` stores them and does nothing else
@@ -215,12 +216,13 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         X_held = self._rows(X_held)
         return (X, s), (X_held, *(self._label_status(values, len(X_held)) for values in statuses))
 
-    def _keep_prior(self, prior, labelled_share):
-        """Set ``prior_`` and the ``label_frequency_`` that follows from it.
+    def _settle_prior(self, given, X, s, random_state):
+        """Set ``prior_``, given or else estimated, and the ``label_frequency_`` that follows.
 
         Of rows held out more or fewer may be labelled than of all: at most all positives are.
         """
-        self.prior_, self.label_frequency_ = float(prior), float(min(labelled_share / prior, 1))
+        prior = guessed_prior(X, s, random_state) if given is None else given
+        self.prior_, self.label_frequency_ = float(prior), float(min(s.mean() / prior, 1))
 
     def _diagnose(self, X, s):
         """Set ``diagnostics_``: how often the plug-in estimates break s(x) <= y(x) on ``X``."""

@@ -27,7 +27,6 @@ from pu_utils import rules
 from pu_utils.models import em
 from pu_utils.models.base import PUClassifier, estimator
 from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
-from pu_utils.models.simple import known_prior
 
 TEMPERATURES = np.geomspace(1 / 8, 16, 29)  # ours: four to the octave
 
@@ -122,7 +121,7 @@ class Recalibrated(RidgeEstimator):
         stops = "validation" in signature(self.estimator_.fit).parameters
         self.estimator_.fit(*training, **({"validation": held[:2]} if stops else {}))
         given = getattr(self.estimator_, "prior_", None) if self.prior is None else self.prior
-        self._keep_prior(known_prior(given, X, s, random_state), s.mean())
+        self._settle_prior(given, X, s, random_state)
         self._choose_temperature(*held[:2], random_state)
         self._diagnose(X, s)
         return self

@@ -1,91 +1,13 @@
-"""Elkan and Noto's class prior and classifier, and a model of y(x) joined with one of S."""
+"""Elkan and Noto's classifier, and a model of y(x) joined with one of S."""
 
-import warnings
 from dataclasses import field
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from pu_utils.models.base import PUClassifier, estimator
-
-STANDARDISED = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-
-
-class PriorWarning(UserWarning):
-    """The class prior was estimated, and the estimate leans on assumptions."""
-
-
-def estimate_prior(X, s, random_state=None):
-    """Class prior by the estimator of Elkan and Noto.
-
-    The label frequency is the mean of an estimate of s(x) over labelled rows, ``c = E[s(X) | S=1]``
-    (their e1; *Learning classifiers from only positive and unlabeled data*, KDD 2008), and
-    the prior is ``P(S=1) / c``. s(x) is a logistic regression, each row's estimate made by a fit
-    that has not seen it.
-
-    It assumes that labelled rows are drawn at random from the positives (SCAR) and that
-    classes do not overlap. Where they overlap it comes out too high, and under selection bias it
-    may err either way: give the prior wherever it is known.
-
-    Parameters
-    ----------
-    X : array of shape (n, p)
-        Rows.
-    s : array of shape (n,)
-        1 where labelled, 0 elsewhere.
-    random_state : int, RandomState or None
-        Source of the folds.
-
-    Returns
-    -------
-    float
-        Between ``P(S=1)`` and 0.99.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], [600, 400])
-    >>> X = rng.normal(size=(1000, 2)) + 6 * y[:, None]
-    >>> s = y * (rng.random(1000) < 0.5)
-    >>> round(estimate_prior(X, s, random_state=0), 1)
-    0.4
-    """
-    s = np.asarray(s)
-    if set(np.unique(s)) != {0, 1}:
-        raise ValueError(
-            f"s holds {list(np.unique(s)[:5])}; it must hold 1 for labelled and 0 for unlabelled "
-            "rows, and some of both"
-        )
-    n_folds = min(5, int(s.sum()), int((1 - s).sum()))
-    if n_folds < 2:  # a stratum of one row cannot be held out
-        estimate = clone(STANDARDISED).fit(X, s).predict_proba(X)[:, 1]
-    else:
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-        estimate = cross_val_predict(STANDARDISED, X, s, cv=folds, method="predict_proba")[:, 1]
-    label_frequency = estimate[s == 1].mean()
-    return float(np.clip(s.mean() / label_frequency, s.mean(), max(0.99, s.mean())))
-
-
-def known_prior(prior, X, s, random_state, stacklevel=3):
-    """``prior`` as it was given, or an estimate with a warning that says what it leans on."""
-    if prior is not None:
-        return prior
-    estimate = estimate_prior(X, s, random_state)
-    warnings.warn(
-        f"prior is None: P(Y=1) was estimated as {estimate:.3f} by estimate_prior (Elkan and Noto "
-        "2008). It assumes that labelled rows are drawn at random from the positives and that the "
-        "classes do not overlap; where they overlap it comes out too high, and under selection "
-        "bias it may err either way. Give the prior where it is known, and look at the predictions "
-        "for a band of priors around it",
-        PriorWarning,
-        stacklevel=stacklevel,
-    )
-    return estimate
+from pu_utils.models.prior import STANDARDISED
 
 
 @estimator
@@ -137,8 +59,7 @@ class ElkanNoto(PUClassifier):
     random_state: int | np.random.RandomState | None = None
 
     def _fit(self, X, s, random_state):
-        prior = known_prior(self.prior, X, s, random_state, stacklevel=4)
-        self._keep_prior(prior, s.mean())
+        self._settle_prior(self.prior, X, s, random_state)
         self.s_model_ = clone(STANDARDISED if self.s_model is None else self.s_model).fit(X, s)
 
     def _y_proba(self, X):
@@ -177,6 +98,7 @@ class Augmented(PUClassifier):
     Examples
     --------
     >>> from sklearn.frozen import FrozenEstimator
+    >>> from sklearn.linear_model import LogisticRegression
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 2))
     >>> y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)

@@ -17,7 +17,6 @@ from scipy.special import expit
 
 from pu_utils.models.base import estimator
 from pu_utils.models.em import Representation, RidgeEstimator, linear, projected, ridge_logistic
-from pu_utils.models.simple import known_prior
 
 
 @estimator
@@ -64,8 +63,7 @@ class Upu(RidgeEstimator):
     prior: float | None = None
 
     def _fit(self, X, s, random_state):
-        prior = known_prior(self.prior, X, s, random_state, stacklevel=4)
-        self._keep_prior(prior, s.mean())
+        self._settle_prior(self.prior, X, s, random_state)
         view = Representation().fit(X, random_state)
         self.centre_, self.map_ = view.centre, view.map
         rows = projected(X, self.centre_, self.map_)

@@ -59,7 +59,6 @@ from pu_utils.models.networks import (
     in_parts,
     new_generator,
 )
-from pu_utils.models.simple import known_prior
 from pu_utils.schedules import Schedule, resolve_schedule
 
 DROPOUT = 0.3  # of the discriminator's hidden units
@@ -630,7 +629,7 @@ class VaePu(NetworkClassifier):
     def _new_trainer(self, training, random_state):
         """A training about to begin, of new networks."""
         X, s = training
-        self._keep_prior(known_prior(self.prior, X, s, random_state), s.mean())
+        self._settle_prior(self.prior, X, s, random_state)
         if self.label_frequency is not None:
             self.label_frequency_ = float(self.label_frequency)
         self.schedule_ = resolve_schedule(self.schedule).scaled(self.epoch_scale)

@@ -21,7 +21,8 @@ from pu_utils.models.augmented_em import AugmentedEM
 from pu_utils.models.base import PUClassifier
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
 from pu_utils.models.em import ExchangeWarning, log_likelihood
-from pu_utils.models.simple import ElkanNoto, PriorWarning
+from pu_utils.models.prior import PriorWarning
+from pu_utils.models.simple import ElkanNoto
 
 from .em_data import TAKES_S, exchangeable, product_of_logistics, ring_and_core
 

@@ -7,7 +7,7 @@ from scipy.special import expit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pu_utils.models.base import PUClassifier
-from pu_utils.models.simple import PriorWarning
+from pu_utils.models.prior import PriorWarning
 from pu_utils.models.upu import NnPu, Upu
 
 from .em_data import TAKES_S
