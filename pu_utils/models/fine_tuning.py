@@ -28,7 +28,6 @@ from pu_utils.models.networks import (
     Training,
     adam,
     in_parts,
-    train_while_improving,
 )
 from pu_utils.models.vae_pu import WEIGHT_DECAY, VaePu, pu_objective, pu_risks
 from pu_utils.schedules import Schedule
@@ -71,21 +70,21 @@ class FineTuning(Training):
     """The state of one fine-tuning: the network, the training part, the validation part."""
 
     def __init__(self, target, shares, strata=None, held=None, history=None):
-        self.target, self.shares = target, shares
+        self.network, self.shares = target, shares
         self.strata, self.held, self.history = strata, held, history
 
     def train(self, optimizer, n_steps, criterion=None, seeds=None):
         """Full-batch steps; the best one by the criterion, or by the PU risk, is kept."""
-        train_while_improving(
-            self.target,
-            optimizer,
-            lambda: ["all rows"],  # one full batch
-            lambda _: pu_objective(*self.risks(self.strata)),
-            criterion or self.pu_risk,
-            self.history,
-            ("fine-tuning", n_steps, n_steps),
-            seeds,
-        )
+        self.optimizer, self.validation_loss = optimizer, criterion or self.pu_risk
+        self.improve("fine-tuning", n_steps, n_steps, seeds)
+
+    def batches(self):
+        """One full batch."""
+        return ["all rows"]
+
+    def loss(self, _):
+        """What a step descends."""
+        return pu_objective(*self.risks(self.strata))
 
     def pu_risk(self):
         """The non-negative risk on the validation part."""
@@ -95,7 +94,7 @@ class FineTuning(Training):
     def risks(self, strata):
         """Positive and negative risk with the chosen rows for the unlabelled positives."""
         labelled, unlabelled, chosen, *rows = strata
-        g = in_parts(self.target, torch.cat([labelled, unlabelled], dim=-2))
+        g = in_parts(self.network, torch.cat([labelled, unlabelled], dim=-2))
         g_labelled, g_unlabelled = g.split([labelled.shape[-2], unlabelled.shape[-2]], dim=-1)
         g_chosen = self.weigh(self.take(g_unlabelled, chosen), chosen)
         g_labelled, g_unlabelled = map(self.weigh, (g_labelled, g_unlabelled), rows)
@@ -125,7 +124,7 @@ class FineTunedVaePu(NetworkClassifier):
         if not hasattr(base, "networks_"):
             base.fit(*training, validation=held[:2])
         tuning, criterion = self._fine_tuning(base, training, held, random_state)
-        tuning.train(self._adam(adam, tuning.target), base.schedule_.fine_tuning_steps, criterion)
+        tuning.train(self._adam(adam, tuning.network), base.schedule_.fine_tuning_steps, criterion)
 
     def _check_validation(self, held):
         if len(np.unique(held[1])) < 2:

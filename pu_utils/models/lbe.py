@@ -50,6 +50,32 @@ def observed_loss(logits, s):
     return F.binary_cross_entropy(s_proba, s)
 
 
+class MaximisationStep(networks.Training):
+    """The state of one M-step; parts are x, s and responsibilities, held-out ones second."""
+
+    def __init__(self, options, parts, generator, history):
+        self.network, self.parts = options.network_, parts
+        self.generator, self.history = generator, history
+        self.batch_size = options.batch_size
+        self.objective = released_loss if options.released else expected_loss
+        self.optimizer = networks.adam([self.network], options.learning_rate)
+
+    def batches(self):
+        """Rows of each step of an epoch."""
+        return networks.shuffled(len(self.parts[0][0]), self.batch_size, self.generator)
+
+    def loss(self, rows):
+        """Minus (2) or (3) on rows of the training part."""
+        return self._objective(*(values[rows] for values in self.parts[0]))
+
+    def validation_loss(self):
+        """The same on the validation part."""
+        return self._objective(*self.parts[1])
+
+    def _objective(self, x, *facts):
+        return self.objective(self.network(x), *facts)
+
+
 @estimator
 class Lbe(NetworkClassifier):
     """LBE, the paper's LBE and, asked with ``s``, LBE+S.
@@ -124,7 +150,7 @@ class Lbe(NetworkClassifier):
         best = torch.inf
         for em_round in range(1 if self.released else self.max_rounds):
             before = copy.deepcopy(self.network_.state_dict())
-            self._maximise(f"EM round {em_round}", (x, s), (x_held, s_held), generator, history)
+            self._maximise(f"EM round {em_round}", ((x, s), (x_held, s_held)), generator, history)
             with torch.no_grad():
                 observed = observed_loss(self.network_(x_held), s_held).item()
             if observed >= best:
@@ -140,20 +166,11 @@ class Lbe(NetworkClassifier):
         network.weight.zero_()  # the bias is 0 already
         network.weight[:1], network.bias[:1] = self._tensors(start.coef_, start.intercept_)
 
-    def _maximise(self, phase, training, held, generator, history):
+    def _maximise(self, phase, parts, generator, history):
         """The E-step, then an M-step that ends at its best epoch on the validation part."""
-        loss = released_loss if self.released else expected_loss
-        (x, s), (x_held, s_held) = training, held
-        responsibility, responsibility_held = (self._responsibility(*p) for p in (training, held))
-        networks.train_while_improving(
-            self.network_,
-            networks.adam([self.network_], self.learning_rate),
-            lambda: networks.shuffled(len(x), self.batch_size, generator),
-            lambda rows: loss(self.network_(x[rows]), s[rows], responsibility[rows]),
-            lambda: loss(self.network_(x_held), s_held, responsibility_held),
-            history,
-            (phase, self.max_epochs, self.patience),
-        )
+        expected = [(*part, self._responsibility(*part)) for part in parts]
+        step = MaximisationStep(self, expected, generator, history)
+        step.improve(phase, self.max_epochs, self.patience)
 
     @torch.no_grad()
     def _responsibility(self, x, s):

@@ -6,7 +6,6 @@ training a network leaves the global state of torch alone.
 
 import itertools
 import math
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -248,9 +247,8 @@ class History:
 class Best:
     """The best epoch of a network, by its validation loss, and whether a better one may come."""
 
-    def __init__(self, network, history, settings):
-        self.network, self.history = network, history
-        self.phase, _, self.patience = settings
+    def __init__(self, network, history, phase, patience):
+        self.network, self.history, self.phase, self.patience = network, history, phase, patience
         self.loss, self.epoch, self.state = math.inf, 0, network.state_dict()
         self.waits = True
 
@@ -264,39 +262,36 @@ class Best:
             self.waits = epoch - self.epoch < self.patience
 
 
-def train_while_improving(
-    network, optimizer, batches, loss, validation_loss, history, settings, seeds=None
-):
-    """Epochs of steps until the validation loss stops improving; keeps the best of them.
-
-    ``batches()`` gives the rows of each step of an epoch, ``loss(rows)`` and ``validation_loss()``
-    what to descend and what to watch; ``settings`` are (phase, most epochs, patience). Of a stack,
-    losses are one per seed, and ``seeds`` are the network and the history of each.
-    """
-    phase, n_epochs, _ = settings
-    bests = [Best(*one, settings) for one in seeds or [(network, history)]]
-    for epoch in history.epochs(phase, n_epochs):
-        network.train()
-        losses = torch.stack([descend(optimizer, loss(rows)) for rows in batches()]).mean(0)
-        network.eval()
-        with torch.no_grad():
-            held = validation_loss()
-        for best, *both in zip(
-            bests, *(x.reshape(-1).tolist() for x in (losses, held)), strict=True
-        ):
-            if best.waits:
-                best.look(epoch, *both)
-        if not any(best.waits for best in bests):
-            break
-    for best in bests:
-        best.network.load_state_dict(best.state)
-
-
 class Training:
     """The state of one training, and what it does with its rows, which are indices or a slice.
 
     A stack of trainings (``pu_utils.models.stacked``) does the same with rows of each seed.
+
+    One that ends when a validation loss no longer improves has a ``network``, an ``optimizer`` and
+    a ``history``, and says what to descend and what to watch: ``batches()`` gives the rows of each
+    step of an epoch, ``loss(rows)`` and ``validation_loss()`` the losses; of a stack, one per seed.
     """
+
+    def improve(self, phase, n_epochs, patience, seeds=None):
+        """Epochs of steps until the validation loss stops improving; keeps the best of them.
+
+        Of a stack, ``seeds`` are the network and the history of each.
+        """
+        bests = [Best(*one, phase, patience) for one in seeds or [(self.network, self.history)]]
+        for epoch in self.history.epochs(phase, n_epochs):
+            self.network.train()
+            losses = [descend(self.optimizer, self.loss(rows)) for rows in self.batches()]
+            self.network.eval()
+            with torch.no_grad():
+                both = torch.stack(losses).mean(0), self.validation_loss()
+            of_seeds = zip(*(values.reshape(-1).tolist() for values in both), strict=True)
+            for best, (loss, held) in zip(bests, of_seeds, strict=True):
+                if best.waits:
+                    best.look(epoch, loss, held)
+            if not any(best.waits for best in bests):
+                break
+        for best in bests:
+            best.network.load_state_dict(best.state)
 
     def take(self, x, rows):
         """Rows of ``x``."""
@@ -416,26 +411,23 @@ class LabelTraining(Training):
 
     def train(self, seeds=None):
         """Epochs until the cross-entropy of the held-out rows has not improved for long."""
-        settings = "label model", self.schedule.label_epochs, self.schedule.label_patience
-        loss, validation_loss = partial(self.loss, 0), partial(self.loss, 1, self.all_held)
-        train_while_improving(
-            self.network,
-            self.optimizer,
-            self.batches,
-            loss,
-            validation_loss,
-            self.history,
-            settings,
-            seeds,
-        )
+        schedule = self.schedule
+        self.improve("label model", schedule.label_epochs, schedule.label_patience, seeds)
 
     def batches(self):
         """Rows of each step of an epoch."""
         dealt = shuffled(len(self.parts[0][0]), self.schedule.label_batch_size, self.generator)
         return dealt[: self.schedule.label_epoch_steps]
 
-    def loss(self, part, rows):
-        """Mean cross-entropy of S on rows of a part."""
+    def loss(self, rows):
+        """Mean cross-entropy of S on rows of the training part."""
+        return self._cross_entropy(0, rows)
+
+    def validation_loss(self):
+        """The same on the validation part."""
+        return self._cross_entropy(1, self.all_held)
+
+    def _cross_entropy(self, part, rows):
         x, s = (self.take(values, rows) for values in self.parts[part])
         return F.binary_cross_entropy_with_logits(self.weigh(self.network(x), rows), s)
 

@@ -328,7 +328,7 @@ class StackedFineTuning(Stack, FineTuning):
 
     def __init__(self, trainings):
         super().__init__(trainings)
-        self.target = stacked([one.target for one in trainings])
+        self.network = stacked([one.network for one in trainings])
         self.strata = self.joint_strata([one.strata for one in trainings])
         self.held = self.joint_strata([one.held for one in trainings])
         self.shares = self.joint_shares()
@@ -384,12 +384,12 @@ def fine_tune(models, parts):
     )
     stack = StackedFineTuning(tunings)
     stack.train(
-        models[0]._adam(StackedAdam, stack.target),
+        models[0]._adam(StackedAdam, stack.network),
         bases[0].schedule_.fine_tuning_steps,
         (lambda: torch.stack([oracle() for oracle in criteria])) if criteria[0] else None,
-        [(one.target, one.history) for one in tunings],
+        [(one.network, one.history) for one in tunings],
     )
-    part([one.target for one in tunings])
+    part([one.network for one in tunings])
 
 
 TRAIN = {

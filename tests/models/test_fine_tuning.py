@@ -1,7 +1,9 @@
 """VAE-PU-Bayes and VAE-PU+OCC: what they select, what they share, when they stop."""
 
 import copy
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
+import pu_utils
 from pu_utils import rules
 from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
 from pu_utils.models.fine_tuning import FineTuning, Strata, conformal_p_values, highest
@@ -234,3 +237,21 @@ def test_a3_takes_constant_features():
     """A feature without range is left as it is."""
     X = np.ones((50, 2))
     assert np.isfinite(A3(hidden=(4, 2), epochs=1, random_state=0).fit(X).score_samples(X)).all()
+
+
+def test_a_fit_is_read_in_six_files(blobs):
+    """Who follows a fit of VAE-PU-Bayes with a given prior need not open more of the package."""
+    X, _, s = blobs
+    entered = set()
+
+    def note(frame, event, _):
+        entered.add(Path(frame.f_code.co_filename))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        VaePuBayes(prior=0.5, schedule=TINY, random_state=0).fit(X, s)
+    finally:
+        sys.setprofile(before)
+    package = Path(pu_utils.__file__).parent
+    assert len([path for path in entered if package in path.parents]) <= 6

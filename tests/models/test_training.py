@@ -12,6 +12,7 @@ from pu_utils.models.networks import (
     Classifier,
     Dense,
     History,
+    Training,
     TrainingDiverged,
     adam,
     descend,
@@ -21,7 +22,6 @@ from pu_utils.models.networks import (
     predict_in_batches,
     resolve_device,
     shuffled,
-    train_while_improving,
 )
 from pu_utils.models.vae_pu import (
     ClassShares,
@@ -222,15 +222,12 @@ def test_the_best_epoch_is_kept(validation, patience, n_epochs, kept):
         modes.append(layer.training)
         return next(held)
 
-    train_while_improving(
-        layer,
-        torch.optim.SGD(layer.parameters(), lr=1.0),
-        lambda: [0.25, 0.75],
-        loss,
-        validation_loss,
-        history,
-        ("a phase", len(validation), patience),
-    )
+    training = Training()
+    training.network, training.history = layer, history
+    training.optimizer = torch.optim.SGD(layer.parameters(), lr=1.0)
+    training.batches, training.loss = lambda: [0.25, 0.75], loss
+    training.validation_loss = validation_loss
+    training.improve("a phase", len(validation), patience)
     assert layer.weight.item() == kept + 1  # every epoch adds one to the weight
     assert [row["validation"] for row in history.rows] == validation[:n_epochs]
     assert [(row["phase"], row["epoch"]) for row in history.rows] == [
