@@ -25,7 +25,11 @@ SEARCH = {"C": [1.0]}
 def test_two_models_of_s_are_refused(y_model, blobs):
     """A plain classifier as y_model would learn S; the error names what to use."""
     X, _, s = blobs
-    with pytest.raises(ValueError, match=r"ElkanNoto\(classifier, prior=...\).*knows the prior"):
+    remedy = (
+        r"Use ElkanNoto\(classifier, prior=...\) in place of Augmented.* knows the prior, such as "
+        r"AugmentedEM\(prior=...\), or a classifier fitted to Y in FrozenEstimator$"
+    )
+    with pytest.raises(ValueError, match=remedy):
         Augmented(y_model, LogisticRegression()).fit(X, s)
 
 
@@ -38,12 +42,13 @@ def test_why_two_models_of_s_are_refused(blobs):
 
 
 def test_models_of_y_are_taken(blobs):
-    """Estimators for PU data, in pipelines too, and fitted classifiers."""
+    """Estimators for PU data, in pipelines and searches too, and fitted classifiers."""
     X, y, s = blobs
     fitted = LogisticRegression().fit(X, y)
     models = [
         ElkanNoto(prior=0.5),
-        make_pipeline(StandardScaler(), ElkanNoto(prior=0.5)),
+        make_pipeline(StandardScaler(), StandardScaler(), ElkanNoto(prior=0.5)),
+        GridSearchCV(ElkanNoto(prior=0.5), {"odds": [1.0]}),
         FrozenEstimator(fitted),
     ]
     for y_model in models:

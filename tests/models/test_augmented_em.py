@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -20,7 +21,7 @@ from pu_utils.models import augmented_em
 from pu_utils.models.augmented_em import AugmentedEM
 from pu_utils.models.base import PUClassifier
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
-from pu_utils.models.em import ExchangeWarning, log_likelihood
+from pu_utils.models.em import ExchangeWarning, log_likelihood, ridge_logistic
 from pu_utils.models.prior import PriorWarning
 from pu_utils.models.simple import ElkanNoto
 
@@ -230,6 +231,18 @@ def test_cross_fitting_asks_rows_that_were_not_fitted(rows):
     model.start(X, s, prior=0.5)
     r = (np.random.default_rng(0).random(len(s)) < 0.5).astype(float)
     assert abs(np.corrcoef(model.update(r), r)[0, 1]) < 0.1
+
+
+def test_cross_fitting_weighs_rows_by_their_responsibilities(rows):
+    """A logistic regression fitted so is that of the soft targets themselves, fold by fold."""
+    X, _, _, _, s = rows
+    model = CrossFittedClass(LogisticRegression(tol=1e-8), random_state=0)
+    r = model.start(X, s, prior=0.5)
+    model.update(r)
+    for (training, _), fitted in zip(model._folds, model.models, strict=True):
+        expected = ridge_logistic(X[training], r[training])
+        found = [*fitted.intercept_, *fitted.coef_[0]]
+        np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize("class_model", [GaussianProcessClassifier(), "forest", 3])
