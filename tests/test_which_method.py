@@ -75,11 +75,12 @@ def test_what_the_page_says_of_tables(means):
 
 
 def test_what_the_page_says_of_pictures(means):
-    """AugmentedEM is ahead of all that are told nothing, but not on CIFAR CT at c = 0.1."""
+    """AugmentedEM is ahead of all that are told nothing; on CIFAR CT at c = 0.1 all fail."""
     others = means.drop(columns=["EM+S", "EM told+S"]).max(axis=1)
     lead = means["EM+S"] - others
     assert lead[PICTURES].min() > 0 and lead[PICTURES].mean() > 5
-    assert lead["cifar_ct", 0.1] < 0
+    untold = means.loc["cifar_ct", 0.1].drop("EM told+S")
+    assert untold.max() < 60 < means.loc["cifar_ct", 0.1]["EM told+S"] - 20
 
 
 def test_what_the_page_says_of_calling_nobody_positive(means):
