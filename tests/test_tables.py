@@ -220,7 +220,7 @@ def test_every_table_is_complete(comparison):
 )  # fmt: skip
 def test_levels_do_not_rely_on_colour(difference, text, css):
     """Every level has a symbol of its own beside its colour."""
-    level, symbol = rendering.judged(difference)
+    level, symbol = rendering.level_of(difference)
     assert (level, f"{symbol} {difference:+.1f}") == (f"pu-{css}", text)
 
 

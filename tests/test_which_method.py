@@ -1,10 +1,10 @@
 """The page that helps to choose a method says what the recorded results say."""
 
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from book_extensions import extension
 
 from pu_utils.data import NAMES
 
@@ -15,11 +15,7 @@ PICTURES = ["mnist_3v5", "mnist_ove", "cifar_va", "stl_va"]
 @pytest.fixture(scope="module")
 def page():
     """The Sphinx extension of the page."""
-    sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    import which_method
-
-    yield which_method
-    sys.path.remove(str(ROOT / "book" / "_ext"))
+    return extension("which_method")
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +49,11 @@ def test_the_best_that_is_told_nothing_is_bold(page):
 
 
 def test_what_the_page_says_of_knowing_what_labelling_depends_on(means):
-    """Some thirty points on CIFAR CT at c = 0.1."""
-    row = means.loc["cifar_ct", 0.1]
-    assert row["EM told+S"] - row["EM+S"] == pytest.approx(30, abs=5)
+    """Some thirty points on CIFAR CT at c = 0.1, mostly a little, less than nothing on some."""
+    worth = means["EM told+S"] - means["EM+S"]
+    assert worth["cifar_ct", 0.1] == pytest.approx(30, abs=5)
+    assert 0 < worth.median() < 2.5
+    assert (worth[["synth_1", "synth_2", "synth_3"]].xs(0.1, level=1) < -1).all()
 
 
 def test_what_the_page_says_of_random_labels(means):
@@ -87,7 +85,8 @@ def test_what_the_page_says_of_calling_nobody_positive(means):
     """At c = 0.9: whom the all-negative rule is ahead of."""
     lead = (means["EM+S"] - means["all-negative"]).xs(0.9, level="label_frequency")
     assert lead[[*PICTURES, "cifar_ct"]].min() > 2
-    assert lead.drop([*PICTURES, "cifar_ct"]).abs().max() < 2  # "about as good"
+    elsewhere = lead.drop([*PICTURES, "cifar_ct"])
+    assert elsewhere.abs().max() < 1.5 and (elsewhere < 0).mean() > 0.5  # "mostly behind"
     ahead = {"mnist_3v5", "mnist_ove", "cifar_va"}
     others = {"cdc_diabetes", "cifar_ct", "synth_1", "synth_2", "synth_3", "synth_scar"}
     for dataset in ahead | others:

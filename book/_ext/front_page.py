@@ -109,7 +109,9 @@ def _confirmation(accuracy):
     pairs = {"prophets": ("S-Prophet", "Y-Prophet"), "em": ("EM+S", "EM"), "vp": ("VP-B+S", "VP-B")}
     gains = {name: accuracy[with_s] - accuracy[x] for name, (with_s, x) in pairs.items()}
     gains = pd.DataFrame(gains).dropna().xs(0.9, level="label_frequency").mean().round().astype(int)
-    counts = {"em_above": int((lead >= 0).sum()), "em_cells": len(lead)}
+    seeds = (accuracy["EM+S"] - accuracy["VP-B+S"]).dropna().groupby(CELL).size().min()
+    counts = {"em_above": int((lead >= 0).sum()), "em_cells": len(lead), "em_seeds": int(seeds)}
+    counts["told_most"] = round(_difference(accuracy, "EM told+S", "EM+S").max())
     return counts | {f"{name}_gain": int(gain) for name, gain in gains.items()}
 
 

@@ -76,7 +76,7 @@ def to_html(comparison, table):
         gaps=_gaps(rows),
         folds={c: _grouped(fold, "method") for c, fold in by_frequency.items()},
         sets=[DATASET_NAMES.get(name, name) for name in _grouped(rows, "dataset")],
-        judged=judged,
+        level_of=level_of,
         levels=LEVELS,
         fewest=FEWEST_SEEDS,
     )
@@ -102,12 +102,12 @@ def verdicts_html(judged, links=None):
     )
 
 
-def judged(difference):
+def level_of(difference):
     """The class and the symbol of a difference: the level is told without its colour.
 
     Examples
     --------
-    >>> judged(-5.0)
+    >>> level_of(-5.0)
     ('pu-far', '▼▼')
     """
     near, off, far = LEVELS
