@@ -13,10 +13,10 @@ from pu_utils.reproduction.tables import by_seed
 RESULTS = Path(__file__).parents[2] / "results" / "confirmation"
 COLUMNS = {
     "all-negative": "all-neg.",
-    "EN+S": "ElkanNoto",
-    "VP-B+S": "VaePuBayes",
-    "EM+S": "AugmentedEM",
-    "EM told+S": "the same, told",
+    "EN+S": "EN",
+    "VP-B+S": "VP-B",
+    "EM+S": "EM",
+    "EM told+S": "EM told",
 }
 TOLD = "EM told+S"  # knows more than the others, and is never the best of them
 FREQUENCIES = (0.1, 0.5, 0.9)
