@@ -29,6 +29,7 @@ from pu_utils.reproduction.tables import (
     published,
     published_datasets,
     seeds_run,
+    split_gain,
 )
 
 
@@ -165,6 +166,26 @@ def test_readings_do_not_mix():
     assert place(compare(both, reading="replay"), *place_)["ours"] == pytest.approx(published_ + 1)
     only_replay = pd.concat([replay, extra])
     assert place(compare(only_replay), *place_)["ours"] == 0  # where no other cell says it
+
+
+def test_the_replayed_gain_is_split_into_rule_and_training():
+    """Each network asked both ways, against the first asked without S; other schedules apart."""
+    cell = {"dataset": "mnist_3v5", "label_frequency": 0.5, "seed": 0, "design": "released"}
+    cell |= {"family": "replay", "metric": "u_accuracy"}
+    asked = {
+        ("VP-B (replay)", "naive"): 0.60,
+        ("VP-B (replay)", "augmented"): 0.59,
+        ("VP-B+S (replay)", "naive"): 0.63,
+        ("VP-B+S (replay)", "augmented"): 0.64,
+    }
+    rows = [
+        cell | {"schedule": schedule, "decision": decision, "rule": rule, "value": value}
+        for schedule in ("fast", "paper")
+        for (decision, rule), value in asked.items()
+    ]
+    rows[-1]["value"] = 0.9
+    (found,) = split_gain(pd.DataFrame(rows), "fast").to_dict("records")
+    assert found == pytest.approx({"rule alone": -1, "more training alone": 3, "both": 4})
 
 
 def test_best_is_never_told_the_truth(comparison):

@@ -231,6 +231,39 @@ def seeds_run(comparison, table):
 # Differences seed by seed
 
 
+def split_gain(metrics, schedule):
+    """What the replayed gain of VP-B+S over VP-B is made of, in points of U-accuracy.
+
+    The two are networks, the second one trained further than the first, and asked with S.
+
+    Parameters
+    ----------
+    metrics : pandas.DataFrame
+        What :func:`pu_utils.reproduction.read_metrics` gives.
+    schedule : str
+        As in :func:`compare`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By data set, label frequency and seed, against VP-B asked without S: ``rule alone`` (the
+        same network asked with S), ``more training alone`` (the network of VP-B+S asked without
+        S) and ``both``, as the authors' program compares.
+    """
+    rows = _followed(metrics, "released", schedule)
+    rows = rows[(rows["family"] == "replay") & (rows["metric"] == "u_accuracy")]
+    rows = rows.astype({"value": float})
+    asked = 100 * rows.pivot(index=[*CELL, "seed"], columns=["decision", "rule"], values="value")
+    first, second = asked["VP-B (replay)"], asked["VP-B+S (replay)"]
+    return pd.DataFrame(
+        {
+            "rule alone": first["augmented"] - first["naive"],
+            "more training alone": second["naive"] - first["naive"],
+            "both": second["augmented"] - first["naive"],
+        }
+    )
+
+
 def paired(differences):
     """Mean differences with their intervals, and which of them are sure.
 
