@@ -16,7 +16,6 @@ from dataclasses import field
 from inspect import signature
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
@@ -189,4 +188,4 @@ def most_likely_propensity(y, Z, s, start, ridge=SETTINGS.ridge):
         gradient = np.concatenate([[-slope.sum()], ridge * coef[1:] - slope @ Z])
         return loss / len(s), gradient / len(s)
 
-    return minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
+    return em.least(objective, start)

@@ -12,11 +12,17 @@ label frequency c. It is where the logistic class model of :class:`AugmentedEM` 
 """
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from pu_utils.models.base import estimator
-from pu_utils.models.em import Representation, RidgeEstimator, linear, projected, ridge_logistic
+from pu_utils.models.em import (
+    Representation,
+    RidgeEstimator,
+    least,
+    linear,
+    projected,
+    ridge_logistic,
+)
 
 
 @estimator
@@ -115,4 +121,4 @@ class NnPu(Upu):
             return loss + penalty @ coef[1:] / 2, gradient
 
         start = np.zeros(rows.shape[1] + 1)
-        return minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
+        return least(objective, start)

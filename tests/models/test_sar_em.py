@@ -6,12 +6,14 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from pu_utils import rules
 from pu_utils.models.base import PUClassifier
 from pu_utils.models.em import (
     Representation,
     choose_columns,
+    least,
     log_likelihood,
     responsibilities,
     ridge_logistic,
@@ -103,6 +105,26 @@ def test_ridge_logistic_is_scikit_learn_s():
     model = LogisticRegression(C=0.5, tol=1e-8).fit(X, target, sample_weight=weights)
     expected = np.concatenate([model.intercept_, model.coef_[0]])
     np.testing.assert_allclose(ridge_logistic(X, target, weights, ridge=2.0), expected, atol=1e-4)
+
+
+def threads_of_linear_algebra():
+    """How many threads each library of linear algebra may use now."""
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+
+def test_optimising_keeps_to_one_thread_and_gives_the_others_back():
+    """Two threads wait for each other longer than they work: EM took ten times as long."""
+    during = []
+
+    def objective(coef):
+        during.append(threads_of_linear_algebra())
+        return coef @ coef, 2 * coef
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads_of_linear_algebra()
+        assert least(objective, np.ones(2)) == pytest.approx([0, 0], abs=1e-6)
+        assert threads_of_linear_algebra() == before
+    assert during and all(threads == {1} for threads in during)
 
 
 def test_ridge_logistic_of_soft_targets_is_that_of_doubled_rows():
