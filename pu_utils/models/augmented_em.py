@@ -138,6 +138,7 @@ class AugmentedEM(RidgeEstimator):
         "max_rounds": [COUNT, None],
     }
 
+    @em.one_thread
     def fit(self, X, s, *, validation=None):
         """Fit to rows ``X`` and their label status ``s``.
 

@@ -11,7 +11,6 @@ The true class is used nowhere. Here are the pieces: the settings and where they
 representation of the features, one ridge logistic regression for soft targets, and the prior.
 """
 
-import functools
 import warnings
 from dataclasses import dataclass
 
@@ -19,12 +18,16 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, logit
 from sklearn.decomposition import PCA
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 
 from pu_utils import rules
 from pu_utils.models.base import PUClassifier, estimator
 
 TINY = 1e-12  # keeps logarithms and ratios finite
+
+# A decorator. The products of these fits are so short that threads wait for one another longer than
+# they work: with one thread EM is twice as fast on two idle cores, and ten times on busy ones.
+one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
 class ExchangeWarning(UserWarning):
@@ -160,22 +163,7 @@ def ridge_logistic(X, target, weights=None, start=None, ridge=SETTINGS.ridge):
 
 def least(objective, start):
     """Where a smooth objective is least, by L-BFGS from ``start``; it gives value and gradient."""
-    with one_thread():
-        found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-6})
-    return found.x
-
-
-def one_thread():
-    """Keep linear algebra to one thread, where others would wait longer than they work.
-
-    On two idle cores this makes EM twice as fast, and ten times where the cores are busy.
-    """
-    return _libraries().limit(limits=1, user_api="blas")
-
-
-@functools.cache
-def _libraries():
-    return ThreadpoolController()  # looks for the libraries that work in threads
+    return minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
 
 
 def linear(X, coef):
@@ -227,8 +215,7 @@ class Representation:
         rows = X / _lengths(X) if self.unit_rows else X
         self._warn_if_dominated(rows)
         n_components = min(self._components, *X.shape)
-        with one_thread():
-            pca = PCA(n_components, random_state=random_state).fit(rows)
+        pca = PCA(n_components, random_state=random_state).fit(rows)
         self.centre, self.map = pca.mean_.astype(float), pca.components_.T.astype(float)
         if self._whiten:
             deviation = np.sqrt(pca.explained_variance_.astype(float))

@@ -82,6 +82,7 @@ class SarEm(RidgeEstimator):
         "max_rounds": [COUNT]
     }
 
+    @em.one_thread
     def _fit(self, X, s, random_state):
         for prefix, rows in (("y", X), ("e", self._columns(X))):
             view = em.Representation().fit(rows, random_state)

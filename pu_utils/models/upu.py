@@ -20,6 +20,7 @@ from pu_utils.models.em import (
     RidgeEstimator,
     least,
     linear,
+    one_thread,
     projected,
     ridge_logistic,
 )
@@ -68,6 +69,7 @@ class Upu(RidgeEstimator):
 
     prior: float | None = None
 
+    @one_thread
     def _fit(self, X, s, random_state):
         self._settle_prior(self.prior, X, s, random_state)
         view = Representation().fit(X, random_state)
