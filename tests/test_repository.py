@@ -149,6 +149,7 @@ def test_notebook_is_recorded_in_order(path):
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     outputs = [output for cell in code for output in cell["outputs"]]
     assert not [output for output in outputs if output["output_type"] == "error"]
+    assert not [output for output in outputs if output.get("name") == "stderr"]  # no warnings shown
 
 
 @each_notebook

@@ -7,7 +7,6 @@ class model is a choice, and the propensity may be told what labelling depends o
 
 import copy
 import itertools
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import ClassVar
@@ -24,6 +23,7 @@ from pu_utils.models import em
 from pu_utils.models.base import COUNT, POSITIVE, estimator, hold_out
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
 from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
+from pu_utils.models.warn import warn_caller
 
 # s = y e exceeds y nowhere, and need not be computed to be counted
 NEVER_ABOVE = {"rows_with_s_above_y": 0, "unlabelled_rows_with_s_above_y": 0}
@@ -228,14 +228,13 @@ class AugmentedEM(RidgeEstimator):
     def _warn_of_exchange(self):
         gain, error, disagreement = self.exchange_.values()
         if gain < SETTINGS.exchange_errors * error and disagreement > SETTINGS.exchange_share:
-            warnings.warn(
+            warn_caller(
                 "class and propensity can be exchanged: a solution that starts with the two in "
                 "each other's place makes S about as likely or more so, and decides "
                 f"{disagreement:.0%} of the unlabelled rows differently (see exchange_). Say what "
                 "labelling depends on (propensity_features), or check the predictions on some rows "
                 "of known class",
                 em.ExchangeWarning,
-                stacklevel=3,
             )
 
     # What is kept of a run, so that what is stored is what predicts

@@ -5,7 +5,6 @@ what it estimates, ``_y_proba(X)`` for y(x) and ``_s_proba(X)`` for s(x); poster
 checks are here, once for all.
 """
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pu_utils import rules
 from pu_utils.models.prior import guessed_prior
 from pu_utils.models.storage import Stored
+from pu_utils.models.warn import warn_caller
 
 # The fields of an estimator are its parameters: `__init__` stores them and does nothing else
 estimator = dataclass(kw_only=True, repr=False, eq=False)
@@ -228,13 +228,12 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         """Set ``diagnostics_``: how often the plug-in estimates break s(x) <= y(x) on ``X``."""
         above = self._s_proba(X) > self._y_proba(X)
         if (share := above[s == 0].mean()) > MANY:
-            warnings.warn(
+            warn_caller(
                 f"s(x) exceeds y(x) on {share:.0%} of the unlabelled rows, which no model of the "
                 "labelling allows: with S they all count as certain negatives. Rank rows by "
                 "ranking_score, or use an estimator that fits the two together (AugmentedEM, "
                 "Recalibrated)",
                 ConflictWarning,
-                stacklevel=3,
             )
         self.diagnostics_ = {
             "rows": len(X),

@@ -1,14 +1,13 @@
 """The class prior where nobody knows it: Elkan and Noto's estimate, and a warning."""
 
-import sys
-import warnings
-
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+from pu_utils.models.warn import warn_caller
 
 STANDARDISED = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 
@@ -71,16 +70,12 @@ def estimate_prior(X, s, random_state=None):
 def guessed_prior(X, s, random_state):
     """The estimate of the prior, with a warning that says what it leans on."""
     estimate = estimate_prior(X, s, random_state)
-    frame, stacklevel = sys._getframe(), 1
-    while frame.f_globals["__name__"].startswith("pu_utils."):  # up to who called an estimator
-        frame, stacklevel = frame.f_back, stacklevel + 1
-    warnings.warn(
+    warn_caller(
         f"prior is None: P(Y=1) was estimated as {estimate:.3f} by estimate_prior (Elkan and Noto "
         "2008). It assumes that labelled rows are drawn at random from the positives and that the "
         "classes do not overlap; where they overlap it comes out too high, and under selection "
         "bias it may err either way. Give the prior where it is known, and look at the predictions "
         "for a band of priors around it",
         PriorWarning,
-        stacklevel=stacklevel,
     )
     return estimate

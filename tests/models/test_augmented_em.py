@@ -378,8 +378,9 @@ def test_names_functions_and_numbers_agree(red):
 def test_exchange_is_noticed():
     """Where y and e have one form and one level, a warning says that they can be exchanged."""
     X, _, s = exchangeable(2000, seed=0)
-    with pytest.warns(ExchangeWarning, match="class and propensity can be exchanged"):
+    with pytest.warns(ExchangeWarning, match="class and propensity can be exchanged") as caught:
         model = AugmentedEM("logistic", prior=0.5).fit(X, s)
+    assert caught.pop(ExchangeWarning).filename == __file__  # the line of the caller
     assert model.exchange_["disagreement"] > 0.05
     assert abs(model.exchange_["gain"]) < 2 * model.exchange_["standard_error"] + 1e-3
 
