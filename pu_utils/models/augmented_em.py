@@ -20,10 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
 from pu_utils.models import em
-from pu_utils.models.base import COUNT, POSITIVE, estimator, hold_out
+from pu_utils.models.base import COUNT, POSITIVE, estimator, hold_out, warn_caller
 from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
 from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
-from pu_utils.models.warn import warn_caller
 
 # s = y e exceeds y nowhere, and need not be computed to be counted
 NEVER_ABOVE = {"rows_with_s_above_y": 0, "unlabelled_rows_with_s_above_y": 0}

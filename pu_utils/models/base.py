@@ -5,6 +5,8 @@ what it estimates, ``_y_proba(X)`` for y(x) and ``_s_proba(X)`` for s(x); poster
 checks are here, once for all.
 """
 
+import sys
+import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
@@ -18,9 +20,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pu_utils import rules
-from pu_utils.models.prior import guessed_prior
+from pu_utils.models.prior import PriorWarning, estimate_prior
 from pu_utils.models.storage import Stored
-from pu_utils.models.warn import warn_caller
 
 # The fields of an estimator are its parameters: `__init__` stores them and does nothing else
 estimator = dataclass(kw_only=True, repr=False, eq=False)
@@ -30,10 +31,33 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 SHARE = Interval(Real, 0, 1, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
 MANY = 1 / 3  # ours: the share of unlabelled rows with s(x) > y(x) that is worth a warning
+WITHIN = ("pu_utils.", "contextlib")  # contextlib: a decorator around a fit leaves a frame of it
 
 
 class ConflictWarning(UserWarning):
     """The estimates of s(x) and y(x) contradict each other on many rows."""
+
+
+def warn_caller(message, category=UserWarning):
+    """Warn of ``message`` at the nearest line outside this package."""
+    frame, stacklevel = sys._getframe(), 1
+    while frame.f_globals["__name__"].startswith(WITHIN):
+        frame, stacklevel = frame.f_back, stacklevel + 1
+    warnings.warn(message, category, stacklevel=stacklevel)
+
+
+def guessed_prior(X, s, random_state):
+    """The estimate of the prior, with a warning that says what it leans on."""
+    estimate = estimate_prior(X, s, random_state)
+    warn_caller(
+        f"prior is None: P(Y=1) was estimated as {estimate:.3f} by estimate_prior (Elkan and Noto "
+        "2008). It assumes that labelled rows are drawn at random from the positives and that the "
+        "classes do not overlap; where they overlap it comes out too high, and under selection "
+        "bias it may err either way. Give the prior where it is known, and look at the predictions "
+        "for a band of priors around it",
+        PriorWarning,
+    )
+    return estimate
 
 
 def with_seed(model, seed):

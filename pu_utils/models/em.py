@@ -20,8 +20,7 @@ from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 from pu_utils import rules
-from pu_utils.models.base import PUClassifier, estimator
-from pu_utils.models.warn import warn_caller
+from pu_utils.models.base import PUClassifier, estimator, warn_caller
 
 TINY = 1e-12  # keeps logarithms and ratios finite
 

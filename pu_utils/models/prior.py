@@ -1,4 +1,4 @@
-"""The class prior where nobody knows it: Elkan and Noto's estimate, and a warning."""
+"""The class prior where nobody knows it: Elkan and Noto's estimate."""
 
 import numpy as np
 from sklearn.base import clone
@@ -6,8 +6,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-
-from pu_utils.models.warn import warn_caller
 
 STANDARDISED = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 
@@ -65,17 +63,3 @@ def estimate_prior(X, s, random_state=None):
         estimate = cross_val_predict(STANDARDISED, X, s, cv=folds, method="predict_proba")[:, 1]
     label_frequency = estimate[s == 1].mean()
     return float(np.clip(s.mean() / label_frequency, s.mean(), max(0.99, s.mean())))
-
-
-def guessed_prior(X, s, random_state):
-    """The estimate of the prior, with a warning that says what it leans on."""
-    estimate = estimate_prior(X, s, random_state)
-    warn_caller(
-        f"prior is None: P(Y=1) was estimated as {estimate:.3f} by estimate_prior (Elkan and Noto "
-        "2008). It assumes that labelled rows are drawn at random from the positives and that the "
-        "classes do not overlap; where they overlap it comes out too high, and under selection "
-        "bias it may err either way. Give the prior where it is known, and look at the predictions "
-        "for a band of priors around it",
-        PriorWarning,
-    )
-    return estimate
