@@ -21,12 +21,19 @@ from sklearn.utils.validation import check_is_fitted
 from pu_utils import rules
 from pu_utils.models import em
 from pu_utils.models.base import COUNT, POSITIVE, estimator, hold_out, warn_caller
-from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
+from pu_utils.models.class_models import (
+    CrossFittedClass,
+    GaussianClass,
+    LogisticClass,
+    NeighbourClass,
+)
 from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
 
 # s = y e exceeds y nowhere, and need not be computed to be counted
 NEVER_ABOVE = {"rows_with_s_above_y": 0, "unlabelled_rows_with_s_above_y": 0}
-CLASS_MODELS = {kind.name: kind for kind in (LogisticClass, NeighbourClass, CrossFittedClass)}
+CLASS_MODELS = {
+    kind.name: kind for kind in (LogisticClass, GaussianClass, NeighbourClass, CrossFittedClass)
+}
 
 
 @estimator
@@ -43,11 +50,13 @@ class AugmentedEM(RidgeEstimator):
 
     Parameters
     ----------
-    class_model : "auto", "logistic", "neighbours" or classifier
+    class_model : "auto", "logistic", "neighbours", "gaussian" or classifier
         Ridge logistic regression; responsibilities smoothed over nearest neighbours, started by a
-        flow of labels; or any classifier of scikit-learn whose ``fit`` takes ``sample_weight``,
-        cross-fitted. "auto" keeps the one of the first two whose likelihood of S on rows that it
-        has not seen is higher, each fitted to at most 10,000 others.
+        flow of labels; two Gaussians with one covariance; or any classifier of scikit-learn whose
+        ``fit`` takes ``sample_weight``, cross-fitted. "auto" keeps the one of the first two whose
+        likelihood of S on rows that it has not seen is higher, each fitted to at most 10,000
+        others. "gaussian" is meant for features that a network has made of images, where it is
+        known what labelling depends on; where columns are far from Gaussian it is much worse.
     propensity_features : columns or function, optional
         What labelling depends on, which is then all that the propensity sees: numbers or names of
         columns of X, a mask, or a function of X (an array) with one or several values a row. What
@@ -218,10 +227,10 @@ class AugmentedEM(RidgeEstimator):
         return run
 
     def _new_class_model(self, name, random_state):
-        if name == "logistic":
-            return LogisticClass(self.ridge)
         if name == "neighbours":
             return NeighbourClass(self.n_neighbours, self.sharpness)
+        if name in ("logistic", "gaussian"):
+            return CLASS_MODELS[name](self.ridge)
         return CrossFittedClass(self.class_model, self.ridge, random_state)
 
     def _warn_of_exchange(self):

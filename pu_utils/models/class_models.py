@@ -54,6 +54,44 @@ class LogisticClass:
         return linear(X, self.coef)
 
 
+class GaussianClass(LogisticClass):
+    """Two Gaussian classes with one covariance: y is logistic, but learnt from where rows lie.
+
+    A regression learns a row's class from its responsibility alone. This model also learns from the
+    unlabelled rows, however uncertain they are, how far the classes lie apart. With T the
+    covariance of all rows and d the difference of the class means, that within the classes is
+    W = T - pi (1 - pi) d d', and the slope of the logit is W^-1 d, a multiple of T^-1 d.
+
+    Examples
+    --------
+    >>> X, s = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 0, 1])
+    >>> model = GaussianClass()
+    >>> y = model.start(X, s, prior=0.5)
+    >>> bool(model.update(y)[3] > 0.5)
+    True
+    """
+
+    name = "gaussian"
+
+    def start(self, X, s, prior):
+        """y by the unbiased PU risk with logistic loss."""
+        self._X, self._prior, (n, p) = X, prior, X.shape
+        covariance = np.cov(X.T, bias=True).reshape(p, p)
+        self._precision = np.linalg.inv(covariance + self.ridge / n * np.eye(p))
+        return LogisticClass(self.ridge).start(X, s, prior)
+
+    def update(self, r):
+        """The M-step: class means weighted by ``r``, and the slope that follows from them."""
+        share = r.mean()
+        spread = share * (1 - share)
+        difference = (r - share) @ self._X / (len(r) * spread)
+        slope = self._precision @ difference
+        slope /= 1 - spread * difference @ slope  # Sherman and Morrison's formula
+        logits = self._X @ slope
+        self.coef = np.concatenate([[shift_to_prior(logits, self._prior)], slope])
+        return expit(linear(self._X, self.coef))
+
+
 class NeighbourClass:
     """Weighted means of responsibilities over nearest neighbours, sharpened.
 
@@ -151,8 +189,8 @@ class CrossFittedClass:
         fits = hasattr(classifier, "fit") and has_fit_parameter(classifier, "sample_weight")
         if not (fits and hasattr(classifier, "predict_proba")):
             raise ValueError(
-                f"class_model is {classifier!r}; give 'auto', 'logistic', 'neighbours' or a "
-                "classifier with predict_proba whose fit takes sample_weight, such as "
+                f"class_model is {classifier!r}; give 'auto', 'logistic', 'neighbours', 'gaussian' "
+                "or a classifier with predict_proba whose fit takes sample_weight, such as "
                 "HistGradientBoostingClassifier"
             )
 

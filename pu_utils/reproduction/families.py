@@ -127,6 +127,8 @@ EM_TOLD_CHANGES = {f"{n} components": {"components": n} for n in (12, 25, 100, 2
 EM_TOLD_CHANGES["ridge 10"] = {"ridge": 10.0}
 # And why does being told cost points where what labelling depends on tells the class as well?
 EM_TOLD_KEEPING = {"nothing taken away": {"residualise": False}}
+# Does a class model that learns from unlabelled rows as well come nearer? Frozen by itself, later
+EM_TOLD_GAUSSIAN = {"two Gaussians": {"class_model": "gaussian"}}
 SMOKE = Schedule(
     pretraining_epochs=2,
     phase_epochs=(2, 2, 2, 2, 2),
@@ -438,6 +440,9 @@ FAMILIES = {
     ),
     "em_told_keeping": Family(
         em_changes, partial(em_parameters, told=True, changes=EM_TOLD_KEEPING), **_LOGISTIC
+    ),
+    "em_told_gaussian": Family(
+        em_changes, partial(em_parameters, told=True, changes=EM_TOLD_GAUSSIAN), **_LOGISTIC
     ),
     "sar_em": Family(
         partial(simple, "SAR-EM", "SarEm"), partial(em_parameters, estimator="SarEm"), **_LOGISTIC

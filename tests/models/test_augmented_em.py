@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessClassifier
@@ -20,7 +21,12 @@ from pu_utils.data import make_synthetic
 from pu_utils.models import augmented_em
 from pu_utils.models.augmented_em import AugmentedEM
 from pu_utils.models.base import PUClassifier
-from pu_utils.models.class_models import CrossFittedClass, LogisticClass, NeighbourClass
+from pu_utils.models.class_models import (
+    CrossFittedClass,
+    GaussianClass,
+    LogisticClass,
+    NeighbourClass,
+)
 from pu_utils.models.em import ExchangeWarning, log_likelihood, ridge_logistic
 from pu_utils.models.prior import PriorWarning
 from pu_utils.models.simple import ElkanNoto
@@ -28,6 +34,7 @@ from pu_utils.models.simple import ElkanNoto
 from .em_data import TAKES_S, exchangeable, product_of_logistics, ring_and_core
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+KINDS = [LogisticClass, GaussianClass, NeighbourClass, lambda: CrossFittedClass(TREE)]
 
 
 @parametrize_with_checks(
@@ -54,7 +61,7 @@ def ring():
     return ring_and_core(1500, seed=0)
 
 
-@pytest.fixture(params=["logistic", "neighbours", TREE], ids=str)
+@pytest.fixture(params=["logistic", "gaussian", "neighbours", TREE], ids=str)
 def fitted(request, rows):
     X, _, _, _, s = rows
     return AugmentedEM(request.param, prior=0.5, random_state=0).fit(X, s)
@@ -79,7 +86,7 @@ def test_posteriors_are_products(fitted, rows):
     assert fitted.diagnostics_["rows_with_s_above_y"] == 0
 
 
-@pytest.mark.parametrize("kind", [LogisticClass, NeighbourClass, lambda: CrossFittedClass(TREE)])
+@pytest.mark.parametrize("kind", KINDS)
 def test_mean_posterior_is_the_prior(kind, rows):
     """The constraint holds at the start and after every M-step."""
     X, _, _, _, s = rows
@@ -91,7 +98,7 @@ def test_mean_posterior_is_the_prior(kind, rows):
         assert y.mean() == pytest.approx(0.55, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", [LogisticClass, NeighbourClass, lambda: CrossFittedClass(TREE)])
+@pytest.mark.parametrize("kind", KINDS)
 def test_rows_that_were_not_fitted_keep_the_prior(kind, rows):
     """However far the prior is from the mean responsibility, so is the model at other rows."""
     X, _, _, _, s = rows
@@ -100,6 +107,33 @@ def test_rows_that_were_not_fitted_keep_the_prior(kind, rows):
     model.start(X[:half], s[:half], prior=0.2)
     model.update(np.linspace(0.3, 0.9, half)[np.argsort(np.argsort(X[:half, 0]))])
     assert expit(model.logit(X[half:])).mean() == pytest.approx(0.2, abs=0.05)
+
+
+def test_two_gaussians_are_the_linear_discriminant(rows):
+    """Given true classes the slope is that of linear discriminant analysis."""
+    X, _, _, y, s = rows
+    correlated = X @ np.array([[1.0, 0.6], [0.0, 1.0]])
+    model = GaussianClass(ridge=0.0)
+    model.start(correlated, s, prior=y.mean())
+    model.update(y.astype(float))
+    discriminant = LinearDiscriminantAnalysis(solver="lsqr").fit(correlated, y)
+    np.testing.assert_allclose(model.coef[1:], discriminant.coef_[0], rtol=1e-6)
+
+
+def test_two_gaussians_learn_from_unlabelled_rows():
+    """With some 45 labels in 20 directions they do as well as can be done, a regression does not.
+
+    The best rule has an accuracy of 91%. Eight draws gave 90.8% to 91.4%, 6 to 18 points ahead.
+    """
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 4000)
+    X = rng.normal(size=(4000, 20)) + 0.6 * y[:, None]
+    s = y * (rng.random(4000) < 0.03 * expit(2 * X[:, 0]))
+    two, regression = (
+        AugmentedEM(name, [0], 0.5, residualise=False).fit(X, s).predict(X, s=s)
+        for name in ("gaussian", "logistic")
+    )
+    assert (two == y).mean() > max(0.9, (regression == y).mean() + 0.03)
 
 
 def test_history_tells_of_convergence(fitted, rows):
@@ -429,7 +463,9 @@ DEGENERATE = {
 }
 
 
-@pytest.mark.parametrize("class_model", ["auto", "logistic", "neighbours", TREE], ids=str)
+@pytest.mark.parametrize(
+    "class_model", ["auto", "logistic", "gaussian", "neighbours", TREE], ids=str
+)
 @pytest.mark.parametrize("case", DEGENERATE)
 def test_degenerate_data(class_model, case, rows):
     """Few rows, few labels: it works."""
@@ -440,7 +476,7 @@ def test_degenerate_data(class_model, case, rows):
     assert np.isfinite(model.predict_proba(X, s=s)).all()
 
 
-@pytest.mark.parametrize("class_model", ["logistic", "neighbours"])
+@pytest.mark.parametrize("class_model", ["logistic", "gaussian", "neighbours"])
 def test_features_that_say_nothing(class_model, rows):
     """Constant features give every unlabelled row the same posterior."""
     X, s = np.ones((200, 3)), rows[4][:200]

@@ -16,6 +16,7 @@ from pu_utils.reproduction.record import current_experiments, read_experiments
 RESULTS = Path(__file__).parents[2] / "results" / "confirmation"
 GRID = GRIDS["confirmation"]
 FAST = ("reference", "elkan_noto", "upu", "sar_em", "augmented_em", "augmented_em_told")
+FAST += ("em_told_gaussian",)
 
 
 def frozen():
@@ -48,6 +49,17 @@ def _once(sets):
 def test_settings_are_those_that_were_frozen():
     """The file was committed before the first result; nothing may have changed since."""
     assert json.loads((RESULTS / "frozen.json").read_text("utf-8"))["settings"] == frozen()
+
+
+def test_what_was_frozen_later():
+    """Two Gaussians: a file of their own, committed before the first of their results."""
+    file = RESULTS / "frozen_two_gaussians.json"
+    settings = json.loads(file.read_text("utf-8"))["settings"]
+    family = FAMILIES[settings.pop("family")]
+    parameters = json.loads(json.dumps(family.parameters("cifar_ct", "paper")))
+    assert settings.pop("parameters") == parameters
+    assert settings.pop("version") == family.version
+    assert settings == {name: frozen()[name] for name in settings}
 
 
 def test_recorded_results_are_of_the_frozen_settings():
