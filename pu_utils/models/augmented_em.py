@@ -55,8 +55,8 @@ class AugmentedEM(RidgeEstimator):
         flow of labels; two Gaussians with one covariance; or any classifier of scikit-learn whose
         ``fit`` takes ``sample_weight``, cross-fitted. "auto" keeps the one of the first two whose
         likelihood of S on rows that it has not seen is higher, each fitted to at most 10,000
-        others. "gaussian" is meant for features that a network has made of images, where it is
-        known what labelling depends on; where columns are far from Gaussian it is much worse.
+        others. "gaussian" learns more from unlabelled rows, and is better with few labels if each
+        class is one cloud; where it is not, it is much worse.
     propensity_features : columns or function, optional
         What labelling depends on, which is then all that the propensity sees: numbers or names of
         columns of X, a mask, or a function of X (an array) with one or several values a row. What
