@@ -129,6 +129,10 @@ SMALL = Schedule(
 )
 SCHEDULES = {
     "paper": Schedule(last_batch="kept"),
+    # As narrow as another set's settings make it if the program runs through its list of sets
+    "paper_narrow": Schedule(
+        last_batch="kept", autoencoder_hidden=(100, 100), discriminator_hidden=(20,)
+    ),
     # To see what the small last batch, and the width of the autoencoder, do where labels are few
     "paper_equal": Schedule(),
     "paper_equal_narrow": Schedule(autoencoder_hidden=FAST.autoencoder_hidden),

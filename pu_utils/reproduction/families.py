@@ -419,7 +419,10 @@ def _semi_prophets(name, y_proba, s_proba, test):
 # more after VAE-PU's thousands. The prophets decide by numbers that are the same everywhere.
 _NETWORKS = {
     "tolerance": 0.1,
-    "schedules": ("paper", "paper_equal", "paper_equal_narrow", "fast", "smoke"),
+    "schedules": (
+        *("paper", "paper_narrow", "paper_equal", "paper_equal_narrow"),
+        *("fast", "smoke"),
+    ),
     "device": "auto",
 }
 _LOGISTIC = {"version": 1, "tolerance": 0.02}  # too small for a GPU

@@ -147,7 +147,7 @@ def compare(metrics, design="released", schedule="fast", reading="clean"):
         What :func:`pu_utils.reproduction.read_metrics` gives.
     design : {"text", "released"}
         Data sets as the paper says, or as its programs make them.
-    schedule : {"paper", "paper_equal", "paper_equal_narrow", "fast", "smoke"}
+    schedule : {"paper", "paper_narrow", "paper_equal", "paper_equal_narrow", "fast", "smoke"}
         Of the networks; results of different schedules are never mixed.
     reading : {"clean", "replay"}
         See :func:`read_as`.
