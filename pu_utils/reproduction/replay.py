@@ -14,6 +14,8 @@ rule has been lower than before ten times in a row. Rows are selected by the net
 selector is first used. Besides, the prior odds enter the mixture's
 responsibilities to the power of the latent's dimension, and class shares are those of all rows.
 
+Of the last network the tables know nothing: the published VP+S behaves as VP itself does.
+
 A schedule with fewer steps than the paper's is patient in proportion.
 """
 
