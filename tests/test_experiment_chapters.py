@@ -15,7 +15,7 @@ from pu_utils.reproduction.tables import DATASET_NAMES, TABLE_NAMES, published
 ROOT = Path(__file__).parents[1]
 NAMES = {shown: name for name, shown in DATASET_NAMES.items()}
 TABLES = {shown: name for name, shown in TABLE_NAMES.items()}
-APPENDIX = "18_every_figure"
+APPENDIX = "20_every_number"
 
 
 class Figures(HTMLParser):
