@@ -6,19 +6,20 @@ from pu_utils.data.labelling import (
     label_top_fraction,
     logistic_propensity,
 )
-from pu_utils.data.real import REAL_SETS, boldness, diagnosis_weight, redness
+from pu_utils.data.real import CDC_QUESTIONS, REAL_SETS, boldness, diagnosis_weight, redness
 from pu_utils.data.record import DESIGNS, DataSet, PUData, check_choice
 from pu_utils.data.samples import sample_images
 from pu_utils.data.synthetic import SYNTHETIC, SYNTHETIC_SETS, make_synthetic
 
 __all__ = [
-    "DATASETS", "DATASET_NAMES", "DESIGNS", "NAMES", "REAL", "SYNTHETIC", "DataSet", "PUData",
-    "boldness", "diagnosis_weight", "label_by_propensity", "label_by_weight",
-    "label_top_fraction", "load", "logistic_propensity", "make_synthetic", "redness",
-    "sample_images",
+    "CDC_QUESTIONS", "DATASETS", "DATASET_NAMES", "DESIGNS", "NAMES", "REAL", "SYNTHETIC",
+    "DataSet", "PUData", "boldness", "diagnosis_weight", "label_by_propensity",
+    "label_by_weight", "label_top_fraction", "load", "logistic_propensity", "make_synthetic",
+    "redness", "sample_images",
 ]  # fmt: skip
 
-# The registry. The paper's ten come first, then sets of images on other features: like one of them
+# The registry. The paper's ten come first, then sets like one of them: images on other features,
+# and other questions of the survey
 DATASETS = SYNTHETIC_SETS | REAL_SETS
 NAMES = tuple(name for name, entry in DATASETS.items() if entry.like == name)
 REAL = tuple(name for name in NAMES if name not in SYNTHETIC)
@@ -47,7 +48,8 @@ def load(name, label_frequency, seed, design="text", sample=False):
     Parameters
     ----------
     name : str
-        One of ``DATASETS``: the paper's (``NAMES``), or a set of images on other features.
+        One of ``DATASETS``: the paper's (``NAMES``), a set of images on other features, or one of
+        ``CDC_QUESTIONS``.
     label_frequency : float in (0, 1]
         Share ``c`` of the positives that are labelled.
     seed : int

@@ -14,6 +14,10 @@ cdc_diabetes   diabetes (against as many without)   a sample weighted by age and
 The three sets of images exist on other features too, under a name that says so, such as
 ``cifar_ct_efficientnet`` (:mod:`pu_utils.data.features`): the same rows, labels and split.
 
+The survey of the CDC asked more than whether somebody has diabetes. ``CDC_QUESTIONS`` are five sets
+that the paper does not have: 10,000 people each, drawn at random, whose answer to another question
+is the class, labelled as for diabetes. Their classes overlap, and positives may be few.
+
 Where the *released* programs differ from the *text*: redness; the class numbers and the colours of
 STL-10; and the negatives of CDC, which they draw with replacement, so that copies of one row of the
 file can lie in training and test part. In the text design each row of the file is used at most
@@ -43,6 +47,14 @@ CDC_LEVELS = {column: readers.CDC_RANGES[column][1] for column in ("Age", "Educa
 CDC_PLAIN = tuple(column for column in readers.CDC_COLUMNS if column not in CDC_LEVELS)
 CDC_ONE_HOT = tuple((column, k) for column, n in CDC_LEVELS.items() for k in range(1, n + 1))
 CDC_NAMES = CDC_PLAIN + tuple(f"{column}_{level}" for column, level in CDC_ONE_HOT)
+CDC_QUESTIONS = {
+    "cdc_blood_pressure": "HighBP",
+    "cdc_cholesterol": "HighChol",
+    "cdc_heart_disease": "HeartDiseaseorAttack",
+    "cdc_walking": "DiffWalk",
+    "cdc_smoking": "Smoker",
+}
+QUESTION_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -192,8 +204,20 @@ def _cdc_rows(file, design, rng):
     drawn = rng.choice(negatives, size=len(positives), replace=design == "released")
     chosen = np.concatenate([positives, drawn])
     answers, y = file["answers"][chosen], target[chosen].astype(np.int8)
-    weight = diagnosis_weight(_answer(answers, "Age"), _answer(answers, "Education"))
-    return Rows(answers, y, weight, file["index"][chosen])
+    return Rows(answers, y, _weight(answers), file["index"][chosen])
+
+
+def _question_rows(file, design, rng, column):
+    """People at random. Diabetes takes the place of the question, whose answer is the class."""
+    chosen = rng.choice(len(file["answers"]), size=QUESTION_ROWS, replace=False)
+    answers = file["answers"][chosen]
+    y = _answer(answers, column).astype(np.int8)
+    answers[:, 1 + readers.CDC_COLUMNS.index(column)] = answers[:, 0]
+    return Rows(answers, y, _weight(answers), file["index"][chosen])
+
+
+def _weight(answers):
+    return diagnosis_weight(_answer(answers, "Age"), _answer(answers, "Education"))
 
 
 # From stored values to float32 features
@@ -243,6 +267,12 @@ def _images(like, source, classes, choose, recipe="vgg16"):
     return RealSet(name, like, read, choose, _encode_features, names)
 
 
+def _question(name, column):
+    choose = partial(_question_rows, column=column)
+    names = tuple(readers.CDC_TARGET if given == column else given for given in CDC_NAMES)
+    return RealSet(name, _CDC, readers.read_cdc, choose, _encode_answers, names)
+
+
 _CDC = "cdc_diabetes"
 _IMAGES = (
     ("cifar_ct", "cifar10", (1, 9), partial(_cifar_rows, positives=(1,))),
@@ -255,5 +285,6 @@ _SETS = (
     *(_images(*images) for images in _IMAGES),
     RealSet(_CDC, _CDC, readers.read_cdc, _cdc_rows, _encode_answers, CDC_NAMES),
     *(_images(*images, recipe) for images in _IMAGES for recipe in features.OTHER_RECIPES),
+    *(_question(name, column) for name, column in CDC_QUESTIONS.items()),
 )
 REAL_SETS = {entry.name: entry for entry in _SETS}

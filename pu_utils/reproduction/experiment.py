@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property, lru_cache
 
-from pu_utils.data import DATASETS, DESIGNS, NAMES
+from pu_utils.data import CDC_QUESTIONS, DATASETS, DESIGNS, NAMES
 from pu_utils.data.record import check_choice
 from pu_utils.data.synthetic import SYNTHETIC
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES, THREADS
@@ -134,6 +134,14 @@ GRIDS = {
         ),
         "schedule": "fast",
     },
+    "questions": {
+        "seeds": tuple(range(10, 20)),
+        "datasets": tuple(CDC_QUESTIONS),
+        "families": (
+            *("reference", "supervised", "elkan_noto", "upu", "sar_em", "augmented_em"),
+            "augmented_em_told",
+        ),
+    },
 }
 DEFAULTS = {
     "seeds": SEEDS,
@@ -150,9 +158,10 @@ def grid(name, **changes):
 
     Parameters
     ----------
-    name : {"smoke", "synthetic", "real", "paper", "confirmation"}
+    name : {"smoke", "synthetic", "real", "paper", "confirmation", "questions"}
         ``smoke`` takes seconds; ``real`` is ``fast``; ``paper`` is everything, as the paper
-        ran it; ``confirmation`` compares the methods on fresh seeds.
+        ran it; ``confirmation`` compares the methods on fresh seeds, ``questions`` those without
+        networks on five tables that the paper does not have.
     **changes
         Other ``datasets``, ``designs``, ``label_frequencies``, ``seeds``, ``families`` (each a
         sequence) or ``schedule`` than the grid's own; None changes nothing.
