@@ -69,7 +69,7 @@ def test_what_was_frozen_later():
     assert settings == {name: whole[name] for name in settings}
 
 
-@pytest.mark.parametrize("name", ["confirmation"])
+@BOTH
 def test_recorded_results_are_of_the_frozen_settings(name):
     """Each is current, and of a seed that had not been used before."""
     recorded = read_experiments(RESULTS / name)
