@@ -20,7 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
 from pu_utils.models import em
-from pu_utils.models.base import COUNT, POSITIVE, estimator, hold_out, warn_caller
+from pu_utils.models.base import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    estimator,
+    hold_out,
+    warn_caller,
+)
 from pu_utils.models.class_models import (
     CrossFittedClass,
     GaussianClass,
@@ -31,6 +38,7 @@ from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
 
 # s = y e exceeds y nowhere, and need not be computed to be counted
 NEVER_ABOVE = {"rows_with_s_above_y": 0, "unlabelled_rows_with_s_above_y": 0}
+RIDGES = (1.0, 10.0, 100.0)  # what ridge="auto" chooses from
 CLASS_MODELS = {
     kind.name: kind for kind in (LogisticClass, GaussianClass, NeighbourClass, CrossFittedClass)
 }
@@ -77,8 +85,11 @@ class AugmentedEM(RidgeEstimator):
     components : int
         Principal components of tables of more than 100 columns. With few labels, fewer may be
         better: every direction that the class model sees is one more to mistake.
-    ridge : float
-        Weight of the penalty on the coefficients of standardised features.
+    ridge : float or "auto"
+        Weight of the penalty on the coefficients of standardised features. "auto" tries 1, 10 and
+        100 with every class model, in three times the time, and keeps what has the highest
+        likelihood of S on rows that it has not seen. It helps where classes overlap and the
+        labelled rows are few for the number of columns.
     max_rounds : int, optional
         Most rounds of EM (of classifiers of scikit-learn at most 6). More rounds make S more
         likely; where class and propensity can be exchanged that is not always for the better.
@@ -98,7 +109,7 @@ class AugmentedEM(RidgeEstimator):
     Attributes
     ----------
     chosen_ : dict
-        The class model and whether it sees residuals.
+        The class model, whether it sees residuals, and the ridge.
     choice_ : list of dict
         The mean log-likelihood of S on held-out rows of every candidate; empty if there is one.
     history_ : list of dict
@@ -130,6 +141,7 @@ class AugmentedEM(RidgeEstimator):
     propensity_features: Sequence | Callable | None = field(default=None, kw_only=False)
     prior: float | None = field(default=None, kw_only=False)
     class_features: Sequence | Callable | None = None
+    ridge: float | str = SETTINGS.ridge
     residualise: bool | str = "auto"
     n_neighbours: int = SETTINGS.n_neighbours
     sharpness: float = SETTINGS.sharpness
@@ -139,6 +151,7 @@ class AugmentedEM(RidgeEstimator):
     validation_fraction: float = SETTINGS.validation_fraction
 
     _parameter_constraints: ClassVar = RidgeEstimator._parameter_constraints | {
+        "ridge": [NOT_NEGATIVE, StrOptions({"auto"})],
         "residualise": ["boolean", StrOptions({"auto"})],
         "n_neighbours": [COUNT],
         "sharpness": [POSITIVE],
@@ -183,7 +196,7 @@ class AugmentedEM(RidgeEstimator):
     # Choosing among candidates
 
     def _candidates(self):
-        """Pairs of a class model's name and of whether it sees residuals."""
+        """A class model's name, whether it sees residuals, and the ridge, of each candidate."""
         if isinstance(self.class_model, str):
             names = ("logistic", "neighbours") if self.class_model == "auto" else [self.class_model]
         else:
@@ -191,26 +204,29 @@ class AugmentedEM(RidgeEstimator):
         residuals = [self.residualise]
         if self.residualise == "auto":
             residuals = [False] if self.propensity_features is None else [False, True]
-        return list(itertools.product(names, residuals))
+        ridges = RIDGES if self.ridge == "auto" else (self.ridge,)
+        keys = ("class_model", "residualise", "ridge")
+        return [
+            dict(zip(keys, values, strict=True))
+            for values in itertools.product(names, residuals, ridges)
+        ]
 
     def _chosen_run(self, X, s, validation, random_state):
         candidates = self._candidates()
         if len(candidates) == 1:
             self.training_rows_ = np.arange(len(X))
-            return self._run(*candidates[0], X, s, random_state)
+            return self._run(candidates[0], X, s, random_state)
         training, held = self._parts(X, s, validation, random_state)
         sample = self._sample(*training, random_state)
-        runs = [self._run(*candidate, *sample, random_state) for candidate in candidates]
-        for (name, residualise), run in zip(candidates, runs, strict=True):
+        runs = [self._run(candidate, *sample, random_state) for candidate in candidates]
+        for candidate, run in zip(candidates, runs, strict=True):
             reached = em.log_likelihood(*run.posteriors(held[0]), held[1]).mean()
-            self.choice_.append(
-                {"class_model": name, "residualise": residualise, "log_likelihood": float(reached)}
-            )
+            self.choice_.append(candidate | {"log_likelihood": float(reached)})
         self.training_rows_ = np.arange(len(X))
         best = int(np.argmax([row["log_likelihood"] for row in self.choice_]))
         if len(sample[0]) == len(X):
             return runs[best]
-        return self._run(*candidates[best], X, s, random_state)
+        return self._run(candidates[best], X, s, random_state)
 
     def _sample(self, X, s, random_state):
         """At most ``choice_rows`` rows: a choice needs fewer than a fit, and costs one."""
@@ -219,19 +235,19 @@ class AugmentedEM(RidgeEstimator):
         rows = hold_out(s, SETTINGS.choice_rows / len(s), random_state)[1]
         return X[rows], s[rows]
 
-    def _run(self, name, residualise, X, s, random_state):
-        run = _Run(self, self._new_class_model(name, random_state), residualise)
+    def _run(self, candidate, X, s, random_state):
+        run = _Run(self, candidate, self._new_class_model(candidate, random_state))
         run.fit(X, s, random_state)
-        facts = {"class_model": name, "residualise": residualise, "rows": len(X)}
-        self.history_ += [facts | row for row in run.history]
+        self.history_ += [candidate | {"rows": len(X)} | row for row in run.history]
         return run
 
-    def _new_class_model(self, name, random_state):
+    def _new_class_model(self, candidate, random_state):
+        name, ridge = candidate["class_model"], candidate["ridge"]
         if name == "neighbours":
             return NeighbourClass(self.n_neighbours, self.sharpness)
         if name in ("logistic", "gaussian"):
-            return CLASS_MODELS[name](self.ridge)
-        return CrossFittedClass(self.class_model, self.ridge, random_state)
+            return CLASS_MODELS[name](ridge)
+        return CrossFittedClass(self.class_model, ridge, random_state)
 
     def _warn_of_exchange(self):
         gain, error, disagreement = self.exchange_.values()
@@ -248,7 +264,7 @@ class AugmentedEM(RidgeEstimator):
     # What is kept of a run, so that what is stored is what predicts
 
     def _keep(self, run):
-        self.chosen_ = {"class_model": run.class_model.name, "residualise": run.residualise}
+        self.chosen_ = run.candidate
         self.residual_coef_, self.e_coef_ = run.residual_coef, run.e_coef
         for prefix, part in run.parts().items():
             for old in [name for name in vars(self) if name.startswith(f"{prefix}_")]:
@@ -259,7 +275,7 @@ class AugmentedEM(RidgeEstimator):
 
     def _kept(self):
         kind = CLASS_MODELS[self.chosen_["class_model"]]
-        run = _Run(self, kind.__new__(kind), self.chosen_["residualise"])
+        run = _Run(self, self.chosen_, kind.__new__(kind))
         run.residual_coef, run.e_coef = self.residual_coef_, self.e_coef_
         for prefix, part in run.parts().items():
             for name, value in vars(self).items():
@@ -290,8 +306,8 @@ class AugmentedEM(RidgeEstimator):
 class _Run:
     """One run of EM: a class model, a propensity, and what each of them sees of X."""
 
-    def __init__(self, estimator, class_model, residualise):
-        self.estimator, self.class_model, self.residualise = estimator, class_model, residualise
+    def __init__(self, estimator, candidate, class_model):
+        self.estimator, self.candidate, self.class_model = estimator, candidate, class_model
         condensed = {"components": estimator.components}
         self.y_view = em.Representation(unit_rows=True, whiten=class_model.whiten, **condensed)
         self.e_view = em.Representation(**condensed)
@@ -319,7 +335,7 @@ class _Run:
 
     def _class_view(self, rows, random_state):
         """What the class model sees of its columns, residuals if asked for."""
-        if not self.residualise:
+        if not self.candidate["residualise"]:
             return self.y_view.fit(rows, random_state).transform(rows)
         self.residual_coef = np.linalg.lstsq(self._Z, rows - rows.mean(0))[0]
         residuals = rows - self._Z @ self.residual_coef
@@ -334,7 +350,7 @@ class _Run:
         r = em.responsibilities(y, e, s)
         for round_ in range(max_rounds):
             before, y = r, self.class_model.update(r)
-            weights, ridge = em.responsibilities(y, e, s), self.estimator.ridge
+            weights, ridge = em.responsibilities(y, e, s), self.candidate["ridge"]
             self.e_coef = em.ridge_logistic(self._Z, s, weights, self.e_coef, ridge)
             e = expit(linear(self._Z, self.e_coef))
             r = em.responsibilities(y, e, s)

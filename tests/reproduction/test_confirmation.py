@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from pu_utils.data import load
+from pu_utils.models.augmented_em import RIDGES
 from pu_utils.reproduction.compute import Stopwatch
 from pu_utils.reproduction.experiment import GRIDS, LABEL_FREQUENCIES
 from pu_utils.reproduction.families import EM_CHANGES, FAMILIES
 from pu_utils.reproduction.record import current_experiments, read_experiments
 
 RESULTS = Path(__file__).parents[2] / "results"
-CONFIRMATION = RESULTS / "confirmation"
 BOTH = pytest.mark.parametrize("name", ["confirmation", "questions"])
 FAST = ("reference", "elkan_noto", "upu", "sar_em", "augmented_em", "augmented_em_told")
-FAST += ("em_told_gaussian",)
+FAST += ("em_told_gaussian", "em_ridge")
 
 
 def frozen(grid):
@@ -57,14 +57,17 @@ def test_settings_are_those_that_were_frozen(name):
     assert settings == frozen(GRIDS[name])
 
 
-def test_what_was_frozen_later():
-    """Two Gaussians: a file of their own, committed before the first of their results."""
-    file = CONFIRMATION / "frozen_two_gaussians.json"
-    settings = json.loads(file.read_text("utf-8"))["settings"]
+@pytest.mark.parametrize("file", ["confirmation/frozen_two_gaussians", "questions/frozen_ridge"])
+def test_what_was_frozen_later(file):
+    """Two Gaussians and the ridge: files of their own, committed before their first results."""
+    settings = json.loads((RESULTS / f"{file}.json").read_text("utf-8"))["settings"]
     family = FAMILIES[settings.pop("family")]
     parameters = json.loads(json.dumps(family.parameters("cifar_ct", "paper")))
     assert settings.pop("parameters") == parameters
     assert settings.pop("version") == family.version
+    assert settings.pop("ridges", list(RIDGES)) == list(RIDGES)
+    known = [*GRIDS["confirmation"]["datasets"], *GRIDS["questions"]["datasets"]]
+    assert set(settings.pop("datasets")) <= set(known)
     whole = frozen(GRIDS["confirmation"])
     assert settings == {name: whole[name] for name in settings}
 
