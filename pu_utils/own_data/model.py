@@ -1,6 +1,7 @@
 """A model of a reader's table: fitted to it, asked for a ranking, stored without pickle."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from pu_utils.models.storage import Stored
 from pu_utils.own_data import table as tables
 
 METHODS = {
-    "augmented-em": AugmentedEM,
+    "augmented-em": partial(AugmentedEM, ridge="auto"),  # in tables classes overlap
     "elkan-noto": ElkanNoto,
     "nnpu": NnPu,
     "sar-em": SarEm,

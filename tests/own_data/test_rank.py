@@ -56,7 +56,8 @@ def test_the_first_line_says_what_is_assumed(people, rank):
 @pytest.mark.parametrize("taken_away", [False, True])
 def test_the_report_says_what_was_kept_from_the_class(people, rank, monkeypatch, taken_away):
     """Where the class is freed of what labelling depends on, its reader must know of it."""
-    monkeypatch.setattr(AugmentedEM, "_candidates", lambda _: [("logistic", taken_away)])
+    only = {"class_model": "logistic", "residualise": taken_away, "ridge": 1.0}
+    monkeypatch.setattr(AugmentedEM, "_candidates", lambda _: [only])
     text = rank(people, "--prior", PRIOR, "--propensity-columns", "school").report
     assert ("only what this does not explain" in text) == taken_away
 
