@@ -6,6 +6,8 @@ BROWSER_READY := .venv/browser-ready
 COLAB := .venv/colab
 MUTANTS_READY := .venv/mutants-ready
 BOOK := $(BIN)/jupyter-book build . --quiet
+# the full real data sets, where they lie beside the checkout; without them their tests say so
+export PU_DATA_DIR ?= $(abspath $(wildcard ../shared/data))
 # two workers on two cores: more threads would fight
 test colab: export OMP_NUM_THREADS := 1
 
