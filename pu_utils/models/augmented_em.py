@@ -346,13 +346,13 @@ class _Run:
 
     def _iterate(self, y, e, s, max_rounds):
         """Rounds of EM from y and e; the responsibilities are renewed before each of two fits."""
-        self.history, self.e_coef = [], None
+        self.history = []
+        regression = em.RidgeLogistic(self._Z, self.candidate["ridge"])
         r = em.responsibilities(y, e, s)
         for round_ in range(max_rounds):
             before, y = r, self.class_model.update(r)
-            weights, ridge = em.responsibilities(y, e, s), self.candidate["ridge"]
-            self.e_coef = em.ridge_logistic(self._Z, s, weights, self.e_coef, ridge)
-            e = expit(linear(self._Z, self.e_coef))
+            self.e_coef = regression.fit(s, em.responsibilities(y, e, s))
+            e = regression.proba
             r = em.responsibilities(y, e, s)
             reached, change = em.log_likelihood(y, e, s).mean(), np.abs(r - before).mean()
             self.history.append(

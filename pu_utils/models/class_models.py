@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from pu_utils.models.base import with_seed
-from pu_utils.models.em import SETTINGS, TINY, linear, ridge_logistic, shift_to_prior
+from pu_utils.models.em import SETTINGS, TINY, RidgeLogistic, linear, shift_to_prior
 
 
 class LogisticClass:
@@ -41,13 +41,15 @@ class LogisticClass:
     def start(self, X, s, prior):
         """y by the unbiased PU risk: labelled rows stand for all positives, each 1/c times."""
         self._X, self._prior = X, prior
+        self._regression = RidgeLogistic(X, self.ridge)
         return self.update(prior * s / s.mean())
 
     def update(self, r):
         """The M-step: y fitted to responsibilities ``r``."""
-        self.coef = ridge_logistic(self._X, r, start=self.coef, ridge=self.ridge)
-        self.coef[0] += shift_to_prior(linear(self._X, self.coef), self._prior)
-        return expit(linear(self._X, self.coef))
+        self._regression.fit(r)
+        self._regression.shift(shift_to_prior(self._regression.logits, self._prior))
+        self.coef = self._regression.coef
+        return self._regression.proba
 
     def logit(self, X):
         """Logit of y at rows ``X``."""
@@ -88,8 +90,9 @@ class GaussianClass(LogisticClass):
         slope = self._precision @ difference
         slope /= 1 - spread * difference @ slope  # Sherman and Morrison's formula
         logits = self._X @ slope
-        self.coef = np.concatenate([[shift_to_prior(logits, self._prior)], slope])
-        return expit(linear(self._X, self.coef))
+        shift = shift_to_prior(logits, self._prior)
+        self.coef = np.concatenate([[shift], slope])
+        return expit(logits + shift)
 
 
 class NeighbourClass:

@@ -96,17 +96,14 @@ class SarEm(RidgeEstimator):
 
     def _expect_and_maximise(self, X, Z, s):
         balanced = np.where(s == 1, 1 / s.sum(), 1 / (1 - s).sum()) * len(s) / 2
-        self.y_coef_ = em.ridge_logistic(X, s, balanced, ridge=self.ridge)
-        positive = np.where(s == 1, 1.0, expit(linear(X, self.y_coef_)))
-        self.e_coef_ = em.ridge_logistic(Z, s, positive, ridge=self.ridge)
-        y, e = expit(linear(X, self.y_coef_)), expit(linear(Z, self.e_coef_))
+        positive, labelled = (em.RidgeLogistic(rows, self.ridge) for rows in (X, Z))
+        positive.fit(s, balanced)
+        labelled.fit(s, np.where(s == 1, 1.0, positive.proba))
         self.history_, before = [], -np.inf
         for round_ in range(self.max_rounds):
-            r = em.responsibilities(y, e, s)
-            self.y_coef_ = em.ridge_logistic(X, r, start=self.y_coef_, ridge=self.ridge)
-            self.e_coef_ = em.ridge_logistic(Z, s, r, start=self.e_coef_, ridge=self.ridge)
-            y, e = expit(linear(X, self.y_coef_)), expit(linear(Z, self.e_coef_))
-            reached = float(em.log_likelihood(y, e, s).mean())
+            r = em.responsibilities(positive.proba, labelled.proba, s)
+            self.y_coef_, self.e_coef_ = positive.fit(r), labelled.fit(s, r)
+            reached = float(em.log_likelihood(positive.proba, labelled.proba, s).mean())
             self.history_.append({"round": round_, "log_likelihood": reached})
             if reached - before < self.tol:
                 break

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.linalg import cho_solve
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
@@ -14,6 +15,7 @@ from pu_utils.models import AugmentedEM, Upu
 from pu_utils.models.base import PUClassifier
 from pu_utils.models.em import (
     Representation,
+    RidgeLogistic,
     choose_columns,
     log_likelihood,
     responsibilities,
@@ -120,9 +122,9 @@ def test_a_fit_keeps_to_one_thread_and_gives_the_others_back(model, rows, monkey
 
     def watched(*arguments, **options):
         during.append(threads_of_linear_algebra())
-        return minimize(*arguments, **options)
+        return cho_solve(*arguments, **options)
 
-    monkeypatch.setattr("pu_utils.models.em.minimize", watched)
+    monkeypatch.setattr("pu_utils.models.em.cho_solve", watched)
     with threadpool_limits(2, user_api="blas"):
         before = threads_of_linear_algebra()
         model.fit(rows[0], rows[-1])
@@ -137,6 +139,33 @@ def test_ridge_logistic_of_soft_targets_is_that_of_doubled_rows():
     twice, labels = np.r_[X, X], np.repeat([1.0, 0.0], 200)
     expected = ridge_logistic(twice, labels, np.r_[r, 1 - r])
     np.testing.assert_allclose(ridge_logistic(X, r), expected, atol=1e-4)
+
+
+def test_earlier_fits_leave_no_trace():
+    """The curvature that is kept from fit to fit changes the way to the optimum, not its place."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    model = RidgeLogistic(X)
+    for scale in (0.01, 1, 5, 1):
+        target, weights = expit(scale * X @ rng.normal(size=3)), rng.random(500)
+        expected = ridge_logistic(X, target, weights)
+        np.testing.assert_allclose(model.fit(target, weights), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("ridge, each_label_counts", [(0, 1), (1e-3, 50), (1, 50), (100, 50)])
+def test_newton_finds_no_higher_a_loss_than_another_optimiser(ridge, each_label_counts):
+    """With few labels that count much, columns that do not vary, labels that a line separates."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(400, 3)), np.zeros(400), np.full(400, 1e-8)])
+    target = each_label_counts * (X[:, 0] > 2)
+    X[:, 1] += 10 * (X[:, 0] > 2)
+
+    def loss(coef):
+        f = coef[0] + X @ coef[1:]
+        return (np.logaddexp(0, f) - target * f).sum() + ridge * coef[1:] @ coef[1:] / 2
+
+    other = minimize(loss, np.zeros(6), method="L-BFGS-B").x
+    assert loss(ridge_logistic(X, target, ridge=ridge)) <= loss(other) + 1e-6 * len(X)
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.99])
