@@ -26,7 +26,7 @@ from pu_utils.models.base import PUClassifier, estimator, warn_caller
 TINY = 1e-12  # keeps logarithms and ratios finite
 # Newton's method ends with the step that promises less than this for a row's mean loss; its
 # curvature is stale where a step has not brought the slope along it below this share
-NEWTON_TOL, NEWTON_STEPS, STALE = 1e-9, 50, 0.25
+NEWTON_TOL, NEWTON_STEPS, STALE = 1e-9, 500, 0.25
 
 # A decorator. The products of these fits are so short that threads wait for one another longer than
 # they work: on CDC one thread is three times as fast on two idle cores, fifteen times on busy ones.
@@ -156,8 +156,8 @@ class RidgeLogistic:
 
     def shift(self, shift):
         """Add a number to the intercept."""
-        self.coef[0] += shift
-        self.logits += shift
+        self.coef = np.r_[self.coef[0] + shift, self.coef[1:]]
+        self.logits = self.logits + shift
 
     def fit(self, target, weights=1.0):
         """Coefficients for new targets, from the old ones.
@@ -169,21 +169,25 @@ class RidgeLogistic:
             if self._curvature is None:
                 self._curvature = self._factors(weights)
             step = cho_solve(self._curvature, slope)
-            along, before = self._rows @ step, slope @ step
+            along, promised, before = self._rows @ step, slope @ step, (self.coef, self.logits)
             self._move(step, along)
-            if before / 2 < NEWTON_TOL * len(self._rows):
+            if promised / 2 < NEWTON_TOL * len(self._rows):
                 break
             slope = self._slope(target, weights)
-            while slope @ step < -before / 2:  # far beyond the lowest point: half of the way back
-                step, along, before = step / 2, along / 2, before / 2
-                self._move(-step, -along)
+            if abs(slope @ step) > STALE * promised:  # the loss is no parabola, or not this one
+                self._curvature, least = None, self._loss(*before, target, weights)
+                while self._loss(self.coef, self.logits, target, weights) > least:
+                    step, along = step / 2, along / 2
+                    self._move(-step, -along)
                 slope = self._slope(target, weights)
-            if abs(slope @ step) > STALE * before:
-                self._curvature = None
         return self.coef
 
     def _move(self, step, along):
         self.coef, self.logits = self.coef - step, self.logits - along
+
+    def _loss(self, coef, logits, target, weights):
+        rows = weights * (np.logaddexp(0, logits) - target * logits)
+        return rows.sum() + self._penalty @ coef**2 / 2
 
     def _slope(self, target, weights):
         """The gradient of the loss."""
