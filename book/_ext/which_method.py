@@ -51,19 +51,12 @@ def _body(name, rows):
     head = f"<th scope='rowgroup' rowspan='{len(rows)}'>{DATASET_NAMES[name]}</th>"
     lines = ""
     for (_, c), row in rows.round().iterrows():
-        best = row.drop(TOLD).max()
-        cells = "".join(
-            f"<td>{_number(row[method], method != TOLD and row[method] == best)}</td>"
-            for method in COLUMNS
-        )
+        best = row.drop(TOLD).eq(row.drop(TOLD).max())
+        forms = dict.fromkeys(best.index[best], "<strong>{:.0f}</strong>")
+        numbers = (forms.get(name, "{:.0f}").format(row[name]) for name in COLUMNS)
+        cells = "".join(f"<td>{number}</td>" for number in numbers)
         lines, head = f"{lines}<tr>{head}<th scope='row'>{c}</th>{cells}</tr>", ""
     return f"<tbody>{lines}</tbody>"
-
-
-def _number(value, best):
-    if pd.isna(value):
-        return "–"
-    return f"<strong>{value:.0f}</strong>" if best else f"{value:.0f}"
 
 
 class MethodEvidence(SphinxDirective):
