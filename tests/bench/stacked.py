@@ -59,7 +59,7 @@ def epochs_of(label_training, trainer):
     def label_model():
         label_training.network.train()
         optimizer, loss = label_training.optimizer, label_training.loss
-        return run(lambda rows: descend(optimizer, loss(0, rows)), label_training.batches)
+        return run(lambda rows: descend(optimizer, loss(rows)), label_training.batches)
 
     phases = {phase.name: phase_epoch(phase) for phase in PHASES[:4]}  # the fifth is the second
     return {"label model": label_model, "pretraining": pretraining} | phases
