@@ -53,7 +53,7 @@ def _body(name, rows):
     for (_, c), row in rows.round().iterrows():
         best = row.drop(TOLD).eq(row.drop(TOLD).max())
         forms = dict.fromkeys(best.index[best], "<strong>{:.0f}</strong>")
-        numbers = (forms.get(name, "{:.0f}").format(row[name]) for name in COLUMNS)
+        numbers = (forms.get(method, "{:.0f}").format(row[method]) for method in COLUMNS)
         cells = "".join(f"<td>{number}</td>" for number in numbers)
         lines, head = f"{lines}<tr>{head}<th scope='row'>{c}</th>{cells}</tr>", ""
     return f"<tbody>{lines}</tbody>"

@@ -40,7 +40,7 @@ class LogisticClass:
 
     def start(self, X, s, prior):
         """y by the unbiased PU risk: labelled rows stand for all positives, each 1/c times."""
-        self._X, self._prior = X, prior
+        self._prior = prior
         self._regression = RidgeLogistic(X, self.ridge)
         return self.update(prior * s / s.mean())
 

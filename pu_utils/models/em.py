@@ -175,8 +175,8 @@ class RidgeLogistic:
                 break
             slope = self._slope(target, weights)
             if abs(slope @ step) > STALE * promised:  # the loss is no parabola, or not this one
-                self._curvature, least = None, self._loss(*before, target, weights)
-                while self._loss(self.coef, self.logits, target, weights) > least:
+                self._curvature, limit = None, self._loss(*before, target, weights)
+                while self._loss(self.coef, self.logits, target, weights) > limit:
                     step, along = step / 2, along / 2
                     self._move(-step, -along)
                 slope = self._slope(target, weights)
