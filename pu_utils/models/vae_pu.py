@@ -399,9 +399,10 @@ class Trainer(Training):
         means = self.networks.encoder_y(x).mean.cpu().double().numpy()
         seed = int(torch.randint(2**31 - 1, (), generator=self.generator, device=x.device))
         fitted = GaussianMixture(2, covariance_type="diag", random_state=seed).fit(means)
-        squares = (means[: len(self.labelled), None] - fitted.means_) ** 2 / fitted.covariances_
-        distance = (squares + np.log(fitted.covariances_)).sum(2)  # -2 log density
-        positive = int((distance.argmin(1) == 1).mean() > 0.5)
+        squares = (means[:, None] - fitted.means_) ** 2 / fitted.covariances_
+        nearer = (squares + np.log(fitted.covariances_)).sum(2).argmin(1)  # of -2 log density
+        positive = int((nearer[: len(self.labelled)] == 1).mean() > 0.5)
+        self.near_positives = nearer == positive
         order, mixture, prior = [1 - positive, positive], self.networks.mixture, self.shares.prior
         mixture.weights.copy_(torch.tensor([1 - prior, prior], device=x.device))
         mixture.means.copy_(torch.from_numpy(fitted.means_[order]))
@@ -566,6 +567,9 @@ class VaePu(NetworkClassifier):
         Losses per phase and epoch, each without its weight.
     training_rows_ : array of int
         Which rows of ``X`` it was trained on; the others were held out.
+    near_positives_ : array of bool
+        Whether each of them lay nearer to the positive component of the prior of h_y when it was
+        fitted, after pretraining. How far this split is that of the classes decides much.
     diagnostics_ : dict
         Counts of rows, among them those whose estimate of s(x) exceeds that of y(x); such
         rows, if unlabelled, count as ``ytilde = 0``.
@@ -610,7 +614,11 @@ class VaePu(NetworkClassifier):
     def _train(self, training, held, random_state):
         self.label_model_ = self._new_label_model(training, random_state)
         self.label_model_.fit(*training, validation=held[:2])
-        self._new_trainer(training, random_state).train()
+        trainer = self._new_trainer(training, random_state)
+        trainer.train()
+        s = training[1]
+        self.near_positives_ = np.empty(len(s), dtype=bool)
+        self.near_positives_[np.argsort(s == 0, kind="stable")] = trainer.near_positives
 
     def _new_label_model(self, training, random_state):
         X, _ = training

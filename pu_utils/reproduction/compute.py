@@ -18,11 +18,15 @@ U_METRICS = ("u_accuracy", "u_balanced_accuracy", "u_precision", "u_recall", "u_
 
 
 class Stopwatch:
-    """Seconds of named phases."""
+    """Seconds of named phases, and diagnostics of what was trained, which may need Y.
+
+    ``diagnostics["VP"]["purity"]`` is the share of training rows that the prior of VAE-PU's h_y put
+    on the side of their class when it was fitted. Nothing is chosen by it.
+    """
 
     def __init__(self):
         self.start, self.processor_start = time.perf_counter(), time.thread_time()
-        self.seconds = {}
+        self.seconds, self.diagnostics = {}, {}
 
     @contextmanager
     def phase(self, name):
@@ -142,6 +146,9 @@ def _computed(experiment, watch):
     decisions = family.decide(data, experiment.settings["parameters"], experiment.seed, watch)
     with watch.phase("metrics"):
         metrics = [measure(decision, data.test) for decision in decisions]
+        for measured in metrics:
+            if measured["rule"] == "x_only":
+                measured |= watch.diagnostics.get(measured["decision"], {})
     result = {
         "settings": experiment.settings,
         "settings_hash": experiment.settings_hash,

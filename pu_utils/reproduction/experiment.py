@@ -26,9 +26,8 @@ class Experiment:
     family : str
         What is trained: a name of ``FAMILIES``.
     schedule : str
-        How the networks are trained: "paper", "paper_narrow", "paper_equal",
-        "paper_equal_narrow", "fast" or "smoke"; families that are not networks know the first and
-        the last alone.
+        How the networks are trained: a name in ``EXPERIMENT_SCHEDULES`` such as "paper", "fast",
+        "wide" or "batch"; families that are not networks know "paper" and "smoke" alone.
 
     Examples
     --------

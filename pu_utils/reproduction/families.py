@@ -171,6 +171,14 @@ def em_parameters(dataset, schedule, **facts):
     return {"settings": asdict(SETTINGS), **facts}
 
 
+def seeded_parameters(dataset, schedule, **facts):
+    """The same, and on wide sets that the principal components come of the experiment's seed."""
+    from pu_utils.models.em import SETTINGS
+
+    wide = len(getattr(DATASETS[dataset], "feature_names", ())) > SETTINGS.wide
+    return em_parameters(dataset, schedule, **facts) | ({"seeded": True} if wide else {})
+
+
 def lbe_parameters(dataset, schedule, released=False):
     """Options of LBE, after the paper's text or as released."""
     smaller = {"max_rounds": 1, "max_epochs": 2} if schedule == "smoke" else {}
@@ -280,12 +288,12 @@ def em_sensitivity(data, parameters, seed, watch):
 
 
 def simple(name, estimator, data, parameters, seed, watch):
-    """Methods that need no network and no chance: Elkan and Noto's, SAR-EM, uPU."""
+    """Methods that need no network: Elkan and Noto's, SAR-EM, uPU."""
     from pu_utils import models
 
     model = getattr(models, estimator)()
-    if "prior" in model.get_params():  # SAR-EM needs none
-        model.set_params(prior=data.prior)
+    given = {"prior": data.prior, "random_state": seed}  # SAR-EM needs no prior, EN no chance
+    model.set_params(**{name: given[name] for name in given.keys() & model.get_params()})
     return with_and_without_s({name: train(name, model, data, watch)}, data.test)
 
 
@@ -391,6 +399,9 @@ def _trained(estimator, data, parameters, seed, watch, **options):
     schedule = Schedule.from_json(parameters["schedule"])
     options |= {"prior": data.prior, "schedule": schedule, "random_state": seed}
     base = fit("VP", estimator(**options, **AS_GIVEN, **parameters["vae_pu"]))
+    if hasattr(base, "near_positives_"):  # a stack keeps none
+        purity = np.mean(base.near_positives_ == data.train.y[base.training_rows_])
+        watch.diagnostics["VP"] = {"purity": float(purity)}
     options = {"base": base, "stopping": parameters["stopping"], "random_state": seed}
     methods = {"VP-B": VaePuBayes(**options)}
     if "a3" in parameters:
@@ -423,7 +434,7 @@ _NETWORKS = {
     "tolerance": 0.1,
     "schedules": (
         *("paper", "paper_narrow", "paper_equal", "paper_equal_narrow"),
-        *("fast", "smoke"),
+        *("fast", "wide", "batch", "paper_batch", "smoke"),
     ),
     "device": "auto",
 }
@@ -451,10 +462,12 @@ FAMILIES = {
         em_changes, partial(em_parameters, told=True, changes=EM_TOLD_GAUSSIAN), **_LOGISTIC
     ),
     "sar_em": Family(
-        partial(simple, "SAR-EM", "SarEm"), partial(em_parameters, estimator="SarEm"), **_LOGISTIC
+        partial(simple, "SAR-EM", "SarEm"),
+        partial(seeded_parameters, estimator="SarEm"),
+        **_LOGISTIC,
     ),
     "upu": Family(
-        partial(simple, "uPU", "Upu"), partial(em_parameters, estimator="Upu"), **_SIMPLE
+        partial(simple, "uPU", "Upu"), partial(seeded_parameters, estimator="Upu"), **_SIMPLE
     ),
     "supervised": Family(supervised, lambda *_: ELKAN_NOTO, **_SIMPLE),
     "reference": Family(lambda data, *_: prophets(data.test), lambda *_: {}, 1, EXACT),

@@ -21,7 +21,8 @@ METRIC_COLUMNS = [*KEY, "decision", "rule", "metric", "value"]
 PROVENANCE = ["settings_hash", "data_fingerprint", "device", "processor", "versions", "commit"]
 EXPERIMENT_COLUMNS = [*KEY, *PROVENANCE, "seconds", "processor_seconds", "seconds_by_phase"]
 KIND = ["dataset", "family", "schedule"]  # experiments that cost about the same
-LATER_METRICS = ("u_balanced_accuracy_of_balanced_rule", "u_log_loss")  # not in early records
+# not in early records
+LATER_METRICS = ("u_balanced_accuracy_of_balanced_rule", "u_log_loss", "purity")
 # Ratios of few rows, such as precision where hardly any is called positive, are compared only
 # where nothing may differ
 STEADY_METRICS = ("accuracy", "u_accuracy", "u_balanced_accuracy", "u_auc")

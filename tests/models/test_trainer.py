@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from pu_utils.models import VaePu
 from pu_utils.models.vae_pu import PHASES, Latent
 
 TRAINED = {
@@ -140,3 +141,15 @@ def test_phases_without_epochs_are_left_out(trainer):
     assert [row["phase"] for row in trainer.history.rows] == ["adversarial autoencoder"]
     assert torch.equal(trainer.networks.target.out.weight, before["target.out.weight"])
     assert not torch.equal(trainer.networks.mixture.means, before["mixture.means"])
+
+
+def test_the_split_of_the_prior_is_known_row_by_row():
+    """``near_positives_`` is in the order of the training rows: labelled ones are mostly there."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 200)
+    X = rng.normal(size=(400, 3)) + 6 * y[:, None]
+    s = y * (rng.random(400) < 0.5)
+    model = VaePu(prior=0.5, schedule="small", epoch_scale=0.2, random_state=0).fit(X, s)
+    near = model.near_positives_
+    assert near[s[model.training_rows_] == 1].mean() > 0.5
+    assert (near == y[model.training_rows_]).mean() > 0.95

@@ -30,6 +30,9 @@ def frozen(grid):
         name: {data: FAMILIES[name].parameters(data, schedule) for data in grid["datasets"]}
         for name, schedule in names.items()
     }
+    for sets in parameters.values():  # since then SAR-EM and uPU have a seed on wide sets
+        for one in sets.values():
+            one.pop("seeded", None)
     return json.loads(
         json.dumps(
             {
