@@ -1,5 +1,6 @@
 """The real sets: what rows they have, what is labelled, the samples inside the package."""
 
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -8,7 +9,19 @@ import pandas as pd
 import pytest
 from data_files import CDC, CIFAR, MNIST, needs
 
-from pu_utils.data import CDC_QUESTIONS, boldness, load, readers, redness, sample_images, samples
+from pu_utils.data import (
+    CDC_QUESTIONS,
+    DATASETS,
+    NAMES,
+    SYNTHETIC,
+    at_hand,
+    boldness,
+    load,
+    readers,
+    redness,
+    sample_images,
+    samples,
+)
 from pu_utils.data.features import rgb_mean
 from pu_utils.data.real import CDC_LEVELS, CDC_NAMES, CDC_PLAIN, diagnosis_weight
 
@@ -241,3 +254,31 @@ def test_recorded_facts_are_those_of_the_files():
         assert (len(data), data.X.shape[1]) == (row.samples, row.features)
         assert f"{data.prior:.4f}" == f"{row.prior:.4f}"
         assert data.fingerprint.startswith(row.fingerprint)
+
+
+def test_at_hand_looks_where_load_looks(tmp_path, monkeypatch):
+    """Made sets are always at hand, real ones with all files of one way to read them."""
+    monkeypatch.setenv("PU_DATA_DIR", str(tmp_path))
+    assert [name for name in DATASETS if at_hand(name)] == list(SYNTHETIC)
+    for name in (*MNIST[1:], "cifar10_efflite2_224.npz", "stl10_binary.tar.gz"):
+        (tmp_path / name).touch()
+    found = ["cifar_ct_efficientnet", "cifar_ct_efficientnet_colourless"]
+    found += [name.replace("_ct_", "_va_") for name in found]
+    assert [name for name in DATASETS if at_hand(name)] == [*SYNTHETIC, *found]
+    for name in (
+        MNIST[0],
+        "vgg16-397923af.pth",
+        "diabetes_binary_health_indicators_BRFSS2015.csv.zip",
+    ):
+        (tmp_path / name).touch()
+    found += ["mnist_3v5", "mnist_ove", "stl_va", "cdc_diabetes", *CDC_QUESTIONS]
+    assert {name for name in DATASETS if at_hand(name)} == {*SYNTHETIC, *found}
+
+
+def test_at_hand_on_colab(tmp_path, monkeypatch):
+    """There everything that has a public home is."""
+    monkeypatch.setenv("PU_DATA_DIR", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "google.colab", None)
+    assert all(at_hand(name) for name in NAMES) and not at_hand("stl_va_efficientnet")
+    with pytest.raises(ValueError, match="name is 'iris'"):
+        at_hand("iris")

@@ -1,5 +1,8 @@
 """The ten data sets of the paper, labelled and split, each as one :class:`PUData` record."""
 
+import sys
+
+from pu_utils.data import store
 from pu_utils.data.labelling import (
     label_by_propensity,
     label_by_weight,
@@ -13,7 +16,7 @@ from pu_utils.data.synthetic import SYNTHETIC, SYNTHETIC_SETS, make_synthetic
 
 __all__ = [
     "CDC_QUESTIONS", "DATASETS", "DATASET_NAMES", "DESIGNS", "NAMES", "REAL", "SYNTHETIC",
-    "DataSet", "PUData", "boldness", "diagnosis_weight", "label_by_propensity",
+    "DataSet", "PUData", "at_hand", "boldness", "diagnosis_weight", "label_by_propensity",
     "label_by_weight", "label_top_fraction", "load", "logistic_propensity", "make_synthetic",
     "redness", "sample_images",
 ]  # fmt: skip
@@ -72,3 +75,23 @@ def load(name, label_frequency, seed, design="text", sample=False):
     """
     check_choice("name", name, DATASETS)
     return DATASETS[name].make(label_frequency, seed, design, sample)
+
+
+def at_hand(name):
+    """Whether :func:`load` can give this set in full here, without a download.
+
+    Made sets are always at hand, real ones if their files are in the data folder. On Colab files
+    with a public home count too: downloads are quick there.
+
+    Examples
+    --------
+    >>> at_hand("synth_1")
+    True
+    """
+    check_choice("name", name, DATASETS)
+    return any(all(map(_file_at_hand, files)) for files in DATASETS[name].ways)
+
+
+def _file_at_hand(file):
+    downloadable = file in store.FILES and store.FILES[file].url is not None
+    return (store.data_dir() / file).exists() or (downloadable and "google.colab" in sys.modules)

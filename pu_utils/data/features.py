@@ -37,6 +37,7 @@ RECIPE = {
     "std": [0.229, 0.224, 0.225],
     "pooling": "mean over the last 2 x 2",
 }
+WEIGHTS = ("vgg16_trunk_float16.npz", "vgg16-397923af.pth")
 # Indices of the convolutions in torchvision's VGG16; a block ends with a max-pool.
 BLOCKS = ((0, 2), (5, 7), (10, 12, 14), (17, 19, 21), (24, 26, 28))
 
@@ -195,7 +196,7 @@ def _trunk_weights():
     """Weights of the 13 convolutions as float32 tensors, by layer, from whichever file is there."""
     import torch
 
-    path = store.fetch_first("vgg16_trunk_float16.npz", "vgg16-397923af.pth")
+    path = store.fetch_first(*WEIGHTS)
     if path.suffix == ".npz":
         with np.load(path) as arrays:
             state = {name: torch.from_numpy(array) for name, array in arrays.items()}

@@ -22,6 +22,15 @@ CDC_RANGES = {  # of the answers; all others are 0 or 1
     "Age": (1, 13), "Education": (1, 6), "Income": (1, 8),
 }  # fmt: skip
 CDC_ROWS, CDC_POSITIVES = 253_680, 35_346
+CDC_WAYS = (
+    ("diabetes_binary_health_indicators_BRFSS2015.csv.zip",),
+    ("cdc_diabetes_uci_891.csv",),
+)
+MNIST_FILES = tuple(
+    f"{part}-{kind}-ubyte.gz"
+    for part in ("train", "t10k")
+    for kind in ("images-idx3", "labels-idx1")
+)
 
 
 def read_mnist(digits):
@@ -57,6 +66,17 @@ IMAGE_FILES = {
         {"rgb_mean": features.rgb_mean, "released_rgb_mean": features.released_rgb_mean},
     ),
 }
+
+
+def image_ways(source, recipe):
+    """Files of features, or else the images and the weights that VGG16's are computed from."""
+    stem = f"{source}_{features.STEMS[recipe]}"
+    stored = (f"{stem}.npz",)
+    if recipe != "vgg16":
+        return (stored,)
+    archive, _ = IMAGE_FILES[source]
+    computed = f"{stem}-{features.recipe_hash(store.FILES[archive].checksum)}.npz"
+    return (stored, (computed,), *((archive, weights) for weights in features.WEIGHTS))
 
 
 def read_images(source, classes, recipe="vgg16"):
@@ -109,9 +129,7 @@ def read_cdc():
     column more and no known checksum: columns are chosen by name, rows and positives counted, and
     answers compared with their ranges.
     """
-    path = store.fetch_first(
-        "diabetes_binary_health_indicators_BRFSS2015.csv.zip", "cdc_diabetes_uci_891.csv"
-    )
+    path = store.fetch_first(*(name for (name,) in CDC_WAYS))
     try:
         answers = _cdc_answers(path)
     except ValueError as reason:

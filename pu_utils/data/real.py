@@ -100,6 +100,8 @@ class RealSet:
     encode : callable
         From their values to float32 features.
     feature_names : tuple of str
+    ways : tuple of tuples of str
+        Files that ``read`` can do with, as alternatives.
     """
 
     name: str
@@ -108,6 +110,7 @@ class RealSet:
     choose: Callable
     encode: Callable
     feature_names: tuple
+    ways: tuple
     synthetic = False
 
     def make(self, label_frequency, seed, design, sample):
@@ -256,7 +259,7 @@ def _mnist(name, positives, negatives):
     read = partial(readers.read_mnist, positives + negatives)
     pixels = tuple(f"pixel_{row}_{column}" for row in range(28) for column in range(28))
     choose = partial(_mnist_rows, positives=positives)
-    return RealSet(name, name, read, choose, _encode_pixels, pixels)
+    return RealSet(name, name, read, choose, _encode_pixels, pixels, (readers.MNIST_FILES,))
 
 
 def _images(like, source, classes, choose, recipe="vgg16"):
@@ -264,13 +267,14 @@ def _images(like, source, classes, choose, recipe="vgg16"):
     name = like if recipe == "vgg16" else f"{like}_{recipe}"
     read = partial(readers.read_images, source, classes, recipe)
     names = tuple(f"{recipe.removesuffix('_colourless')}_{k}" for k in range(512))
-    return RealSet(name, like, read, choose, _encode_features, names)
+    ways = readers.image_ways(source, recipe)
+    return RealSet(name, like, read, choose, _encode_features, names, ways)
 
 
 def _question(name, column):
     choose = partial(_question_rows, column=column)
     names = tuple(readers.CDC_TARGET if given == column else given for given in CDC_NAMES)
-    return RealSet(name, _CDC, readers.read_cdc, choose, _encode_answers, names)
+    return RealSet(name, _CDC, readers.read_cdc, choose, _encode_answers, names, readers.CDC_WAYS)
 
 
 _CDC = "cdc_diabetes"
@@ -283,7 +287,7 @@ _SETS = (
     _mnist("mnist_3v5", (3,), (5,)),
     _mnist("mnist_ove", (1, 3, 5, 7, 9), (0, 2, 4, 6, 8)),
     *(_images(*images) for images in _IMAGES),
-    RealSet(_CDC, _CDC, readers.read_cdc, _cdc_rows, _encode_answers, CDC_NAMES),
+    RealSet(_CDC, _CDC, readers.read_cdc, _cdc_rows, _encode_answers, CDC_NAMES, readers.CDC_WAYS),
     *(_images(*images, recipe) for images in _IMAGES for recipe in features.OTHER_RECIPES),
     *(_question(name, column) for name, column in CDC_QUESTIONS.items()),
 )

@@ -109,11 +109,14 @@ class DataSet(NamedTuple):
         The set of the paper whose settings the methods use on it; its own name if it is one.
     synthetic : bool
         Whether it is made and not read from files, so that the truth is known.
+    ways : tuple of tuples of str
+        Files that ``make`` reads, as alternatives; by default none.
     """
 
     make: Callable
     like: str
     synthetic: bool = False
+    ways: tuple = ((),)
 
 
 def check_choice(argument, value, choices):
