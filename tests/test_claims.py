@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from published_numbers import recorded_as_published
 
-from pu_utils import risk, rules
 from pu_utils.__main__ import main
 from pu_utils.reproduction import claims, rendering
 from pu_utils.reproduction.claims import (
@@ -21,7 +20,6 @@ from pu_utils.reproduction.record import METRIC_COLUMNS
 from pu_utils.reproduction.tables import PUBLISHED, compare, numbers
 
 NOTHING = pd.DataFrame(columns=METRIC_COLUMNS)
-MATHEMATICS = ["theorem1", "example1", "example2"]
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +73,9 @@ def test_verdict_weighs_the_three_answers(answers, expected):
 
 
 def test_nothing_run_nothing_judged():
-    """Without results of ours every claim is not run, but for the mathematics."""
+    """Without results of ours no claim is run."""
     judged = judge(NOTHING)
-    mathematics = judged["table"].isin(MATHEMATICS)
-    refuted = judged["published"] == "no"
-    assert set(judged["verdict"][~mathematics & ~refuted]) == {"not run"}
-    assert set(judged["verdict"][mathematics]) == {"holds"}
+    assert set(judged["verdict"][judged["published"] != "no"]) == {"not run"}
 
 
 def test_published_numbers_judge_themselves(judged):
@@ -89,7 +84,7 @@ def test_published_numbers_judge_themselves(judged):
     But for differences of exactly 0, which no test is sure of, and for equality, which the paper's
     own errors are too large to deny.
     """
-    printed = judged[~judged["table"].isin([*MATHEMATICS, "figure2", "section2"])]
+    printed = judged[~judged["table"].isin(["figure2", "section2"])]
     same = printed.drop("true-y-is-enough")
     assert (same["clean"] == same["published"]).all() and (same["replay"] == same["clean"]).all()
     assert printed["replay_points"].max() < 1e-9
@@ -218,33 +213,6 @@ def test_what_a_table_of_claims_must_not_hold_is_refused(tmp_path, old, new, mes
 
 
 @pytest.mark.parametrize(
-    ("key", "module", "name", "wrong"),
-    [
-        ("theorem-rule", rules, "augmented_rule", lambda y, s, labelled=0: y > 0.5),
-        ("theorem-conservative", rules, "augmented_rule", lambda y, s, labelled=0: y > 0.4),
-        ("theorem-odds", rules, "augmented_odds", lambda y, s: y / (1 - y)),
-        ("example-2", rules, "augmented_posterior", lambda y, s: y),
-    ],
-)
-def test_wrong_mathematics_is_noticed(monkeypatch, key, module, name, wrong):
-    """With another formula in its place the claim does not hold."""
-    monkeypatch.setattr(module, name, wrong)
-    assert judge(NOTHING, [key])["verdict"].item() == "does not hold"
-
-
-@pytest.mark.parametrize("key", ["theorem-bounds", "example-1"])
-def test_wrong_excess_risk_is_noticed(monkeypatch, key):
-    """One more is too much for bounds and closed form alike."""
-    right = risk.excess_risk
-
-    def wrong(*given):
-        return (found := right(*given))._replace(total=found.total + 1)
-
-    monkeypatch.setattr(risk, "excess_risk", wrong)
-    assert judge(NOTHING, [key])["verdict"].item() == "does not hold"
-
-
-@pytest.mark.parametrize(
     ("y", "s", "positive", "expected"),
     [
         ([0.01] * 19 + [0.6], [0] * 19 + [0.5], [0] * 20, "holds"),
@@ -269,8 +237,8 @@ def test_scoreboard_has_a_row_per_claim(judged):
 
 
 def test_scoreboard_command_reads_the_results(tmp_path, capsys):
-    """Without results: mathematics, and what the paper's own figures refute."""
+    """Without results: what the paper's own figures refute."""
     assert main(["scoreboard", "--results", str(tmp_path)]) == 0
     verdicts = pd.read_csv(tmp_path / "scoreboard.csv")["verdict"].value_counts()
-    assert verdicts["holds"] == 6 and verdicts["not borne out by the paper"] == 4
+    assert verdicts.to_dict() == {"not run": 26, "not borne out by the paper": 4}
     assert "not run" in capsys.readouterr().out

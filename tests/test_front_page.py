@@ -33,7 +33,6 @@ def test_every_number_is_used_and_every_name_has_its_number(facts):
 
 def test_the_sentences_hold(facts):
     """If new results turn one of these round, the words of the page must change, too."""
-    assert facts["claims_hold"] > facts["claims"] / 2  # "most of what the paper reads off"
     assert facts["published_gains"] > 0.8 * facts["published_cells"]  # "nearly everywhere"
     assert facts["ours_gains"] < 0.6 * facts["ours_cells"]  # "what does not"
     assert facts["prophet_least"] > 10  # "gain"
