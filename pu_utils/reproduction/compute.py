@@ -1,8 +1,6 @@
 """What an experiment computes: decisions on the test part, and their metrics."""
 
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import numpy as np
@@ -35,11 +33,6 @@ class Stopwatch:
         yield
         self.seconds[name] = round(time.perf_counter() - start, 3)
 
-    def fit(self, name, estimator, rows, **options):
-        """Fit an estimator to rows (X, s), and time it."""
-        with self.phase(name):
-            return estimator.fit(*rows, **options)
-
     def total(self):
         """All phases, the time since this watch was made, and the processor's part of it.
 
@@ -51,67 +44,10 @@ class Stopwatch:
         }
 
 
-class Meeting:
-    """Where the experiments of a stack, each in a thread, meet to have networks fitted at once."""
-
-    def __init__(self, n_seeds):
-        self.barrier, self.brought = threading.Barrier(n_seeds, self._fit_all), {}
-
-    def _fit_all(self):
-        from pu_utils.models.stacked import fit_stacked
-
-        brought = [self.brought.pop(seed) for seed in sorted(self.brought)]
-        fit_stacked(*zip(*brought, strict=True))
-
-
-class SharedStopwatch(Stopwatch):
-    """Seconds of named phases of one experiment of a stack."""
-
-    def __init__(self, meeting, seed):
-        super().__init__()
-        self.meeting, self.seed = meeting, seed
-
-    def fit(self, name, estimator, rows, **options):
-        """Bring an estimator to the meeting, or fit it here if it is none that can be stacked."""
-        from pu_utils.models.stacked import TRAIN
-
-        if type(estimator) not in TRAIN:
-            return super().fit(name, estimator, rows, **options)
-        with self.phase(name):
-            self.meeting.brought[self.seed] = estimator, rows, options["validation"]
-            self.meeting.barrier.wait()
-        return estimator
-
-
 def compute(experiment):
     """The result of an experiment, in JSON's types."""
     result, _, _ = _computed(experiment, Stopwatch())
     return result
-
-
-def compute_stacked(experiments):
-    """The results of experiments that differ in seed alone, their networks trained as one stack.
-
-    Each is what :func:`compute` gives, to rounding; ``device`` says how it came about, and of
-    the seconds each has its equal share.
-    """
-    meeting, n_seeds = Meeting(len(experiments)), len(experiments)
-
-    def attend(experiment):
-        try:
-            return _computed(experiment, SharedStopwatch(meeting, experiment.seed))[0]
-        except BaseException:
-            meeting.barrier.abort()  # or the others would wait for ever
-            raise
-
-    with ThreadPoolExecutor(n_seeds) as pool:
-        results = list(pool.map(attend, experiments))
-    processor = sum(result["seconds"]["processor"] for result in results)
-    for result in results:
-        result["device"] += f", {n_seeds} seeds stacked"
-        shares = result["seconds"] | {"processor": processor}
-        result["seconds"] = {name: round(value / n_seeds, 3) for name, value in shares.items()}
-    return results
 
 
 def compute_estimates(experiment, name):

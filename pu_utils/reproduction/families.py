@@ -59,8 +59,7 @@ class Family:
     ----------
     decide : callable
         From a :class:`pu_utils.data.PUData`, the parameters, the seed and a stopwatch, whose
-        ``phase(name)`` times what happens inside, to a list of :class:`Decision`. What it
-        fits with ``train`` can be fitted for several seeds at once.
+        ``phase(name)`` times what happens inside, to a list of :class:`Decision`.
     parameters : callable
         From the names of data set and schedule to the options of the estimators, in JSON's types:
         all that the result depends on besides the data and the seed.
@@ -73,8 +72,6 @@ class Family:
         The schedules that the family knows; a grid of any other runs it by "paper".
     device : str
         "auto" where a GPU is used if there is one.
-    stacks : bool
-        Whether several seeds are trained as one stack of networks there.
     """
 
     decide: Callable
@@ -83,7 +80,6 @@ class Family:
     tolerance: float
     schedules: tuple = ("paper", "smoke")
     device: str = "cpu"
-    stacks: bool = False
 
 
 # Options: the estimators' own defaults, spelt out so that a change of them makes results stale
@@ -348,7 +344,8 @@ def train(name, estimator, data, watch):
     threadpool_limits(THREADS)
     held_out = {"validation": (data.validation.X, data.validation.s)}
     options = held_out if has_fit_parameter(estimator, "validation") else {}
-    return watch.fit(name, estimator, (data.train.X, data.train.s), **options)
+    with watch.phase(name):
+        return estimator.fit(data.train.X, data.train.s, **options)
 
 
 def with_and_without_s(models, test):
@@ -399,9 +396,8 @@ def _trained(estimator, data, parameters, seed, watch, **options):
     schedule = Schedule.from_json(parameters["schedule"])
     options |= {"prior": data.prior, "schedule": schedule, "random_state": seed}
     base = fit("VP", estimator(**options, **AS_GIVEN, **parameters["vae_pu"]))
-    if hasattr(base, "near_positives_"):  # a stack keeps none
-        purity = np.mean(base.near_positives_ == data.train.y[base.training_rows_])
-        watch.diagnostics["VP"] = {"purity": float(purity)}
+    purity = np.mean(base.near_positives_ == data.train.y[base.training_rows_])
+    watch.diagnostics["VP"] = {"purity": float(purity)}
     options = {"base": base, "stopping": parameters["stopping"], "random_state": seed}
     methods = {"VP-B": VaePuBayes(**options)}
     if "a3" in parameters:
@@ -441,13 +437,13 @@ _NETWORKS = {
 _LOGISTIC = {"version": 1, "tolerance": 0.02}  # too small for a GPU
 _SIMPLE = {"version": 1, "tolerance": 0.01}
 FAMILIES = {
-    "vae_pu": Family(vae_pu, vae_pu_parameters, 3, **_NETWORKS, stacks=True),
+    "vae_pu": Family(vae_pu, vae_pu_parameters, 3, **_NETWORKS),
     "replay": Family(replay, vae_pu_parameters, 2, **_NETWORKS),
     "choices": Family(choices, partial(vae_pu_parameters, one_class_methods=True), 1, **_NETWORKS),
     "lbe": Family(lbe, lbe_parameters, **_LOGISTIC),
     "lbe_released": Family(lbe, partial(lbe_parameters, released=True), **_LOGISTIC),
     "elkan_noto": Family(partial(simple, "EN", "ElkanNoto"), lambda *_: ELKAN_NOTO, **_SIMPLE),
-    "vae_pu_bayes": Family(vae_pu_bayes, vae_pu_bayes_parameters, 1, **_NETWORKS, stacks=True),
+    "vae_pu_bayes": Family(vae_pu_bayes, vae_pu_bayes_parameters, 1, **_NETWORKS),
     "augmented_em": Family(augmented_em, partial(em_parameters, told=False), **_LOGISTIC),
     "augmented_em_told": Family(augmented_em, partial(em_parameters, told=True), **_LOGISTIC),
     "em_changes": Family(em_sensitivity, partial(em_parameters, changes=EM_CHANGES), **_LOGISTIC),

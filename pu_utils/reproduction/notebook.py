@@ -38,7 +38,7 @@ def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False,
         Directory of the experiments, such as one on a mounted drive; the CSV files are put into its
         folder ``results``.
     workers : int, optional
-        Processes; where None one on a GPU, and else as many as there are processors.
+        Processes; as many as there are processors where None. They share a GPU.
     recorded : path, optional
         Directory of the recorded results, from which the cost is known.
     retry_failed : bool
@@ -57,11 +57,9 @@ def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False,
     left = [one for one in experiments if state(output, one) not in settled]
     print(f"{len(left)} of {len(experiments)} experiments are left")
     if left and any(FAMILIES[one.family].device != "cpu" for one in left) and device() != "cpu":
-        workers = workers or 1
-        stacks = "the seeds of each trained as one stack where they can be"
-        print(f"on {device()}, {workers} process(es), {stacks}; the bar tells how long it takes")
+        print(f"on {device()}, which the processes share; the bar tells how long it takes")
     elif left:
-        print("on the processor, each seed on its own")
+        print("on the processor")
         print(expected_time(left, recorded or results, workers))
     failed = run(experiments, output, workers, retry_failed=retry_failed)
     for one in failed:

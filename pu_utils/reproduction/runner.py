@@ -13,13 +13,11 @@ import time
 import traceback
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
-from dataclasses import replace
 from multiprocessing import connection
 
 from tqdm import tqdm
 
-from pu_utils.reproduction.compute import compute, compute_stacked
-from pu_utils.reproduction.families import FAMILIES
+from pu_utils.reproduction.compute import compute
 from pu_utils.reproduction.output import Locks, is_result, state, write_result
 
 POLL_SECONDS = 0.5  # between looks at experiments that another run has locked
@@ -37,7 +35,6 @@ def run(
     scheduler=None,
     retry_failed=False,
     time_limit=math.inf,
-    stacked=None,
 ):
     """Compute the experiments that are not done, and record each in a file of its own.
 
@@ -58,9 +55,6 @@ def run(
         Whether experiments that failed are computed again.
     time_limit : float
         Seconds after which an experiment is stopped and has failed; in processes of this machine.
-    stacked : bool, optional
-        Whether experiments that differ in seed alone are trained as one stack, where their family
-        can be; where None they are if there is a GPU.
 
     Returns
     -------
@@ -73,10 +67,6 @@ def run(
     if scheduler and time_limit < math.inf:
         raise ValueError("a time limit needs processes of this machine, not --scheduler")
     if todo:
-        able = {one for one in todo if FAMILIES[one.family].stacks}  # to be in a stack
-        if stacked is None:  # of a cluster's machines nothing is known here
-            stacked = bool(able) and not scheduler and device() != "cpu"
-        able = able if stacked else set()
         seconds = 0.1 if sys.stderr.isatty() else LOG_SECONDS
         pace = {"smoothing": 0, "mininterval": seconds, "maxinterval": max(seconds, 10)}
         with (
@@ -85,18 +75,13 @@ def run(
             tqdm(total=len(todo), unit="experiment", **pace) as progress,
         ):
             while todo or pool.running:
-                progress.update(_start(todo, settled, output, locks, pool, able))
+                progress.update(_start(todo, settled, output, locks, pool))
                 if not pool.running:
                     time.sleep(POLL_SECONDS)
-                for work, results in pool.finished():
-                    for experiment, result in zip(work, results or work, strict=True):
-                        if results:
-                            write_result(output, experiment, result)
-                        else:  # a stack that failed: each is computed on its own
-                            able.discard(experiment)
-                            todo.append(experiment)
-                        locks.release(experiment)
-                    progress.update(len(results))
+                for experiment, result in pool.finished():
+                    write_result(output, experiment, result)
+                    locks.release(experiment)
+                    progress.update(1)
     return [one for one in experiments if state(output, one) == "failed"]
 
 
@@ -107,7 +92,7 @@ def device():
     return resolve_device("auto").type
 
 
-def _start(todo, settled, output, locks, pool, able):
+def _start(todo, settled, output, locks, pool):
     """Hand free experiments to the pool until it is full; how many others have settled."""
     settled_by_others = 0
     for _ in range(len(todo)):
@@ -120,22 +105,8 @@ def _start(todo, settled, output, locks, pool, able):
             locks.release(experiment)
             settled_by_others += 1
         else:
-            pool.submit((experiment, *_other_seeds(experiment, todo, settled, output, locks, able)))
+            pool.submit(experiment)
     return settled_by_others
-
-
-def _other_seeds(experiment, todo, settled, output, locks, able):
-    """Take what can be in one stack with an experiment out of those to do."""
-    others = []
-    for one in list(todo) if experiment in able else []:
-        same = replace(one, seed=experiment.seed) == experiment
-        if same and one in able and locks.take(one):
-            if state(output, one) in settled:
-                locks.release(one)
-            else:
-                todo.remove(one)
-                others.append(one)
-    return others
 
 
 def processors():
@@ -143,22 +114,15 @@ def processors():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
-def attempt(work):
-    """The results of one experiment, or of a stack of several; see :func:`failures`."""
+def attempt(experiment):
+    """The result of an experiment, or what is recorded of its failure."""
     try:
-        results = compute_stacked(work) if len(work) > 1 else [compute(*work)]
-        results = json.loads(json.dumps(results, allow_nan=False))
-        for result in results:
-            if not is_result(result):
-                raise ValueError(f"a part is missing, or a metric is no share in [0, 1]: {result}")
-        return results
+        result = json.loads(json.dumps(compute(experiment), allow_nan=False))
+        if not is_result(result):
+            raise ValueError(f"a part is missing, or a metric is no share in [0, 1]: {result}")
+        return result
     except Exception:
-        return failures(work, traceback.format_exc())
-
-
-def failures(work, text):
-    """What is recorded of work that failed: nothing of a stack, before each is tried alone."""
-    return [failure(*work, text)] if len(work) == 1 else []
+        return failure(experiment, traceback.format_exc())
 
 
 def failure(experiment, text):
@@ -168,7 +132,7 @@ def failure(experiment, text):
 
 
 class Processes:
-    """Processes of this machine, one experiment, or stack of experiments, at a time each.
+    """Processes of this machine, one experiment at a time each.
 
     Unlike in a ``ProcessPoolExecutor`` it is known which experiment was the end of a process, none
     but that one is lost, and all can be stopped on their way.
@@ -197,32 +161,32 @@ class Processes:
         """Experiments in work at a time."""
         return self.n_workers
 
-    def submit(self, work):
-        """Hand experiments, one or a stack, to a process that is idle, or to a new one."""
+    def submit(self, experiment):
+        """Hand an experiment to a process that is idle, or to a new one."""
         pipe = self.idle.pop() if self.idle else self._start()
         with contextlib.suppress(BrokenPipeError):  # of a process that was killed: see finished
-            pipe.send(work)
-        self.running[pipe] = work
-        self.deadlines[pipe] = time.monotonic() + len(work) * self.time_limit
+            pipe.send(experiment)
+        self.running[pipe] = experiment
+        self.deadlines[pipe] = time.monotonic() + self.time_limit
 
     def finished(self):
         """Experiments that have come to an end, and their results; it waits a moment for one."""
         ready = connection.wait(list(self.running), POLL_SECONDS)
         now = time.monotonic()
         for pipe in [one for one in self.running if one in ready or self.deadlines[one] < now]:
-            work = self.running.pop(pipe)
+            experiment = self.running.pop(pipe)
             try:
                 if pipe not in ready:
                     raise EOFError(f"stopped at the time limit of {self.time_limit} s")
-                results = pipe.recv()
+                result = pipe.recv()
                 self.idle.append(pipe)
             except (EOFError, OSError) as reason:
                 process = self.processes.pop(pipe)
                 process.kill()
                 process.join(JOIN_SECONDS)
                 ended = f"the process ended with exit code {process.exitcode} (minus: signal)"
-                results = failures(work, f"{reason}\n{ended}".strip())
-            yield work, results
+                result = failure(experiment, f"{reason}\n{ended}".strip())
+            yield experiment, result
 
     def _start(self):
         context = multiprocessing.get_context(START_METHOD)
@@ -275,19 +239,19 @@ class Cluster:
         """Experiments in work or at hand at a time: no worker waits for the next."""
         return 2 * max(1, sum(self.client.nthreads().values()))
 
-    def submit(self, work):
-        """Hand experiments to the scheduler."""
-        self.running[self.executor.submit(attempt, work)] = work
+    def submit(self, experiment):
+        """Hand an experiment to the scheduler."""
+        self.running[self.executor.submit(attempt, experiment)] = experiment
 
     def finished(self):
         """Experiments that have come to an end, and their results; it waits a moment for one."""
         for future in wait(self.running, POLL_SECONDS, FIRST_COMPLETED).done:
-            work = self.running.pop(future)
+            experiment = self.running.pop(future)
             try:
-                results = future.result()
+                result = future.result()
             except CancelledError:
                 lost = "the Dask scheduler is gone; bring it up, and run again"
                 raise ConnectionError(lost) from None
             except Exception as error:  # of workers; what went wrong in science came as a result
-                results = failures(work, "".join(traceback.format_exception(error)))
-            yield work, results
+                result = failure(experiment, "".join(traceback.format_exception(error)))
+            yield experiment, result

@@ -180,13 +180,13 @@ def test_an_idle_process_that_was_killed(cheap):
     """The next experiment that it is given has failed, and the run goes on."""
     first, second = grid("smoke", families=["lbe"], datasets=["synth_1"])
     with runner.Processes(1) as pool:
-        pool.submit((first,))
+        pool.submit(first)
         wait_until(lambda: list(pool.finished()))
         (process,) = pool.processes.values()
         process.kill()
         process.join()
-        pool.submit((second,))
-        ((_, (result,)),) = pool.finished()
+        pool.submit(second)
+        ((_, result),) = pool.finished()
     assert "exit code -9" in result["traceback"]
 
 
@@ -313,9 +313,9 @@ def test_what_is_asked_for_twice_is_computed_once(cheap, tmp_path, monkeypatch):
     """An experiment that stands in the list twice is handed out once."""
     submitted, submit = [], runner.Processes.submit
 
-    def count(pool, work):
-        submitted.extend(work)
-        submit(pool, work)
+    def count(pool, experiment):
+        submitted.append(experiment)
+        submit(pool, experiment)
 
     monkeypatch.setattr(runner.Processes, "submit", count)
     experiments = grid("smoke", families=["lbe"])
@@ -348,7 +348,7 @@ def test_experiments_settled_by_another_run_meanwhile(cheap, tmp_path, monkeypat
     take = Locks.take
 
     def take_late(locks, experiment):
-        write_result(tmp_path, experiment, *runner.attempt([experiment]))
+        write_result(tmp_path, experiment, runner.attempt(experiment))
         return take(locks, experiment)
 
     monkeypatch.setattr(Locks, "take", take_late)
