@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 import yaml
-from IPython.core.inputtransformer2 import TransformerManager
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from pu_utils.__main__ import main
 from pu_utils.repository import repository_url, set_repository
+from tests.chapters.test_form import opens_with_a_badge
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+EARLIER = [path for path in NOTEBOOKS if opens_with_a_badge(path)]  # the others: tests/chapters
 PYTHONS = ("3.11", "3.12", "3.13")
 LOCKED_EXTRAS = ("book", "test", "cluster")
 NEW_ADDRESS = "https://github.com/someone/their-book"
@@ -152,7 +153,7 @@ def test_notebook_is_recorded_in_order(path):
     assert not [output for output in outputs if output.get("name") == "stderr"]  # no warnings shown
 
 
-@each_notebook
+@pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
 def test_notebook_opens_with_badge_and_boot_cell(path):
     """The first two cells open and prepare Colab, and only the boot cell escapes comparison."""
     badge, boot, *rest = notebook(path)["cells"]
@@ -161,39 +162,13 @@ def test_notebook_opens_with_badge_and_boot_cell(path):
     assert f"]({colab})" in source(badge) and badge["metadata"]["tags"] == ["remove-cell"]
     assert 'if "google.colab" in sys.modules' in source(boot)
     assert f'"{repository_url(ROOT)}"' in source(boot)
-    assert source(boot) == source(notebook(NOTEBOOKS[0])["cells"][1])
+    assert source(boot) == source(notebook(EARLIER[0])["cells"][1])
     assert boot["metadata"]["tags"] == ["remove-cell", "nbval-ignore-output"]
     tags = {tag for cell in rest for tag in cell["metadata"].get("tags", [])}
     assert not {tag for tag in tags if "nbval" in tag or "skip" in tag}
 
 
-def boot(address):
-    """Run the boot cell of the book at an address here, as IPython would."""
-    cell = source(notebook(NOTEBOOKS[0])["cells"][1]).replace(repository_url(ROOT), address)
-    exec(TransformerManager().transform_cell(cell), {})
-
-
-def test_boot_cell_does_nothing_here(capfd):
-    """Where the module is installed and the machine is not Colab's."""
-    boot(NEW_ADDRESS)
-    assert capfd.readouterr() == ("", "")
-
-
-def test_boot_cell_of_a_downloaded_notebook_says_what_it_needs(monkeypatch):
-    """Without the book around it, a notebook names the two ways to it."""
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"git clone https://.*`make book`.*or .*Colab"):
-        boot(NEW_ADDRESS)
-
-
-def test_boot_cell_on_colab_says_what_to_do_with_the_placeholder(monkeypatch):
-    """Before the book has an address, there is nothing that Colab could clone."""
-    monkeypatch.setitem(sys.modules, "google.colab", None)
-    with pytest.raises(RuntimeError, match=r"placeholder: .* set-repo"):
-        boot("https://github.com/your-name/augmented-pu-book")
-
-
-@each_notebook
+@pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
 def test_figures_have_caption_and_alternative_text(path):
     """Each cell that shows a figure says in words what it shows."""
     for cell in notebook(path)["cells"]:
