@@ -1,13 +1,20 @@
-"""Metrics whose means are the published figures, for tests of tables and claims."""
+"""Results whose means are the published figures, for tests of tables and claims."""
 
 import numpy as np
 import pandas as pd
 
 from pu_utils.data.synthetic import SYNTHETIC
+from pu_utils.reproduction.results import DECISION, METRICS
 from pu_utils.reproduction.tables import REPLAYED, published
 
 RULES = {"accuracy": "x_only"}
 FAMILIES = {"S-Prophet": "reference", "Y-Prophet": "reference", "LBE+S": "lbe_released"}
+
+
+def as_results(rows):
+    """Rows with a metric and its value each, in the form of ``read_results``."""
+    wide = pd.DataFrame(rows).pivot(index=DECISION, columns="metric", values="value")
+    return wide.reindex(columns=METRICS).astype(float).reset_index()
 
 
 def recorded_as_published(seeds=5, family="vae_pu", noise=1e-4):
@@ -32,5 +39,4 @@ def recorded_as_published(seeds=5, family="vae_pu", noise=1e-4):
         around = rng.normal(scale=noise, size=seeds)
         for seed, value in enumerate((figure.mean + around - around.mean()) / 100):
             rows.append((*key, seed, decision, rule, figure.metric, value))
-    columns = ["dataset", "design", "label_frequency", "family", "schedule", "seed"]
-    return pd.DataFrame(rows, columns=[*columns, "decision", "rule", "metric", "value"])
+    return as_results(pd.DataFrame(rows, columns=[*DECISION, "metric", "value"]))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from published_numbers import recorded_as_published
+from published_numbers import as_results, recorded_as_published
 
 from pu_utils import metrics
 from pu_utils.__main__ import main
@@ -16,8 +16,8 @@ from pu_utils.data import NAMES, REAL
 from pu_utils.reproduction import Experiment, rendering
 from pu_utils.reproduction.claims import RULE, judge
 from pu_utils.reproduction.experiment import KEY
-from pu_utils.reproduction.record import METRIC_COLUMNS
 from pu_utils.reproduction.rendering import to_html
+from pu_utils.reproduction.results import DECISION, read_results
 from pu_utils.reproduction.tables import (
     DATASET_NAMES,
     NOT_YET,
@@ -54,7 +54,7 @@ def test_repeated_figures_agree():
 # Ours beside them
 
 
-def recorded_metrics():
+def recorded():
     """Two sets, one label frequency; seeds 0 to 2 of networks and references."""
     keys = {"design": "released", "label_frequency": 0.5}
     rows = []
@@ -77,13 +77,13 @@ def recorded_metrics():
             rows.append(reference | row | {"value": 0.73})
             row = {"decision": "all-negative", "rule": "naive", "metric": "u_accuracy"}
             rows.append(reference | row | {"value": 0.68})
-    return pd.DataFrame(rows)
+    return as_results(rows)
 
 
 @pytest.fixture(scope="module")
 def comparison():
     """The comparison of these."""
-    return compare(recorded_metrics(), schedule="fast")
+    return compare(recorded(), schedule="fast")
 
 
 def place(comparison, table, method, dataset="synth_1", label_frequency=0.5):
@@ -125,7 +125,7 @@ def test_compare_takes_the_rule_of_the_table(comparison):
 
 def test_differences_are_taken_seed_by_seed():
     """A common rise cancels out; the interval is Student's; two seeds are too few."""
-    seeds = by_seed(recorded_metrics(), "u_accuracy")
+    seeds = by_seed(recorded(), "u_accuracy")
     table = paired(seeds["VP-B+S"] - seeds["VP+S"])
     assert list(table.index) == [("synth_1", 0.5), ("mnist_3v5", 0.5)]  # the paper's order
     for column in ("mean", "low", "high"):  # the seeds move both alike
@@ -148,17 +148,16 @@ def test_holm_is_between_none_and_bonferroni():
 
 def test_equal_methods_are_neither_ahead_nor_behind():
     """A difference of exactly 0 in every seed is open, not an error."""
-    seeds = by_seed(recorded_metrics(), "u_accuracy")
+    seeds = by_seed(recorded(), "u_accuracy")
     assert (paired(0 * seeds["VP+S"])["side"] == "open").all()
 
 
 def test_readings_do_not_mix():
     """The replay has its own networks, the clean reading prefers cells that train for it alone."""
     clean, replay = (recorded_as_published(3, family=f) for f in ("vae_pu", "replay"))
-    both = pd.concat([clean, replay]).drop_duplicates(METRIC_COLUMNS[:-1])
-    own = both["decision"].eq("VP-B+S (replay)") & both["metric"].eq("u_accuracy")
-    both.loc[own, "value"] += 0.01
-    extra = both[both["decision"] == "VP-B+S"].assign(family="replay", value=0.0)
+    both = pd.concat([clean, replay]).drop_duplicates(DECISION)
+    both.loc[both["decision"] == "VP-B+S (replay)", "u_accuracy"] += 0.01
+    extra = both[both["decision"] == "VP-B+S"].assign(family="replay", u_accuracy=0.0)
     both = pd.concat([both, extra])
     place_ = ("table3", "VP-B+S", "mnist_3v5")
     published_ = place(compare(both), *place_)["published"]
@@ -184,7 +183,7 @@ def test_the_replayed_gain_is_split_into_rule_and_training():
         for (decision, rule), value in asked.items()
     ]
     rows[-1]["value"] = 0.9
-    (found,) = split_gain(pd.DataFrame(rows), "fast").to_dict("records")
+    (found,) = split_gain(as_results(rows), "fast").to_dict("records")
     assert found == pytest.approx({"rule alone": -1, "more training alone": 3, "both": 4})
 
 
@@ -197,20 +196,20 @@ def test_best_is_never_told_the_truth(comparison):
 
 def test_the_only_figure_is_not_the_best():
     """All-negative alone in its column beats nobody."""
-    metrics_ = recorded_metrics()
-    alone = compare(metrics_[metrics_["decision"] == "all-negative"])
+    results = recorded()
+    alone = compare(results[results["decision"] == "all-negative"])
     assert alone["ours"].notna().any() and not alone["ours_best"].any()
 
 
 def test_schedules_and_designs_are_not_mixed():
     """Results of another schedule or design leave the places empty."""
-    metrics = recorded_metrics()
-    assert place(compare(metrics, schedule="paper"), "table2", "VP+S")["seeds"] == 0
-    assert place(compare(metrics, schedule="paper"), "table2", "S-Prophet")["seeds"] == 3
-    text = compare(metrics, design="text", schedule="fast")
+    results = recorded()
+    assert place(compare(results, schedule="paper"), "table2", "VP+S")["seeds"] == 0
+    assert place(compare(results, schedule="paper"), "table2", "S-Prophet")["seeds"] == 3
+    text = compare(results, design="text", schedule="fast")
     assert (text["seeds"] == 0).all() and text["difference"].isna().all()
     with pytest.raises(ValueError, match="schedule is 'slow'"):
-        compare(metrics, schedule="slow")
+        compare(results, schedule="slow")
 
 
 def test_not_run_has_a_reason(comparison):
@@ -248,16 +247,16 @@ def test_levels_do_not_rely_on_colour(difference, text, css):
 @pytest.mark.parametrize(("seeds", "known"), [(1, False), (2, False), (3, True)])
 def test_differences_need_three_seeds(seeds, known):
     """The standard error of two values has one degree of freedom: nothing to measure by."""
-    metrics = recorded_metrics()
-    row = place(compare(metrics[metrics["seed"] < seeds], schedule="fast"), "table2", "VP+S")
+    results = recorded()
+    row = place(compare(results[results["seed"] < seeds], schedule="fast"), "table2", "VP+S")
     assert row["seeds"] == seeds and (not np.isnan(row["difference"])) == known
 
 
 def test_one_seed_and_unusual_numbers_are_said():
     """One seed has no standard error; a figure of fewer seeds than usual says so."""
-    metrics = recorded_metrics()
-    few = (metrics["decision"] == "VP+S") & (metrics["seed"] > 0)
-    text = to_html(compare(metrics[~few]), "table2")
+    results = recorded()
+    few = (results["decision"] == "VP+S") & (results["seed"] > 0)
+    text = to_html(compare(results[~few]), "table2")
     assert "<td>66.00<br>(n = 1)</td>" in text
     assert "3 seeds where a number does not say otherwise" in text
 
@@ -340,7 +339,7 @@ def test_published_datasets_are_table_a1():
 
 def test_verdicts_have_a_row_per_claim_and_the_rule():
     """Words and symbols say the verdict, not colour alone; links only where they are given."""
-    judged = judge(pd.DataFrame(columns=METRIC_COLUMNS), ["golden-few", "real-best"])
+    judged = judge(read_results("a folder that is not there"), ["golden-few", "real-best"])
     text = rendering.verdicts_html(judged)
     assert text.count("<li>") == 2 and RULE in html.unescape(text)
     assert text.count("– not run") == 2

@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from pu_utils.data import DATASET_NAMES
 from pu_utils.metrics import METRIC_NAMES
-from pu_utils.reproduction import read_metrics
+from pu_utils.reproduction import read_results
 from pu_utils.reproduction.tables import METHODS, PLACE, compare
 
 ROOT = Path(__file__).parents[2]
@@ -38,10 +38,10 @@ def numbers(results):
         ``rows``: the place, and for each source its mean, standard error and number of seeds, in
         per cent, or None where there is none.
     """
-    metrics = read_metrics(results)
+    recorded = read_results(results)
     rows = {}
     for reading in ("clean", "replay"):
-        table = compare(metrics, reading=reading).drop_duplicates(PLACE)
+        table = compare(recorded, reading=reading).drop_duplicates(PLACE)
         for row in table.to_dict("records"):
             place = tuple(row[key] for key in PLACE)
             entry = rows.setdefault(place, {})

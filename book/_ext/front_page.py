@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from pu_utils.data import DATASET_NAMES
-from pu_utils.reproduction import read_metrics
+from pu_utils.reproduction import read_results
 from pu_utils.reproduction.claims import sign_test
 from pu_utils.reproduction.tables import by_seed, compare, numbers
 
@@ -40,10 +40,10 @@ def facts(results):
         Whole numbers are counts, others points of U-accuracy.
     """
     verdicts = pd.read_csv(Path(results) / "scoreboard.csv")["verdict"].value_counts()
-    metrics = read_metrics(results)
-    metrics = metrics[metrics["dataset"].isin(DATASET_NAMES)]
-    comparison = compare(metrics)
-    accuracy = by_seed(metrics, "u_accuracy")
+    recorded = read_results(results)
+    recorded = recorded[recorded["dataset"].isin(DATASET_NAMES)]
+    comparison = compare(recorded)
+    accuracy = by_seed(recorded, "u_accuracy")
     found = {
         "claims": int(verdicts.sum()),
         "claims_hold": int(verdicts["holds"]),
@@ -56,9 +56,9 @@ def facts(results):
         found
         | _prophets(accuracy)
         | _regression(accuracy)
-        | _where_it_pays(metrics, accuracy)
+        | _where_it_pays(recorded, accuracy)
         | _all_negative(comparison)
-        | _confirmation(by_seed(read_metrics(Path(results) / "confirmation"), "u_accuracy"))
+        | _confirmation(by_seed(read_results(Path(results) / "confirmation"), "u_accuracy"))
     )
 
 
@@ -81,9 +81,9 @@ def _regression(accuracy):
     return {"table_least": float(lead.min().round(1)), "table_most": float(lead.max().round(1))}
 
 
-def _where_it_pays(metrics, accuracy):
+def _where_it_pays(recorded, accuracy):
     """Cells in which the naive rule calls over twice as many positives as there are, and gains."""
-    precision, recall = (by_seed(metrics, f"u_{metric}") for metric in ("precision", "recall"))
+    precision, recall = (by_seed(recorded, f"u_{metric}") for metric in ("precision", "recall"))
     called = {
         method: (recall[method] / precision[method]).where(recall[method] != 0, 0)
         for method in WITH_S

@@ -7,7 +7,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from pu_utils.data import DATASET_NAMES
-from pu_utils.reproduction import read_metrics
+from pu_utils.reproduction import read_results
 from pu_utils.reproduction.tables import by_seed
 
 RESULTS = Path(__file__).parents[2] / "results" / "confirmation"
@@ -30,7 +30,7 @@ def evidence(results=RESULTS):
     results : path
         Folder of the results of the confirmation.
     """
-    accuracy = by_seed(read_metrics(results), "u_accuracy")
+    accuracy = by_seed(read_results(results), "u_accuracy")
     means = accuracy[list(COLUMNS)].groupby(["dataset", "label_frequency"]).mean()
     sets = [name for name in DATASET_NAMES if name in means.index]
     return means.reindex(pd.MultiIndex.from_product([sets, FREQUENCIES], names=means.index.names))

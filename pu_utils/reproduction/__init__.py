@@ -4,11 +4,11 @@ from pu_utils.reproduction.compute import compute
 from pu_utils.reproduction.experiment import Experiment, grid
 from pu_utils.reproduction.families import FAMILIES, Decision, Family
 from pu_utils.reproduction.notebook import expected_time, output_folder, rerun
-from pu_utils.reproduction.record import (
+from pu_utils.reproduction.results import (
     collect,
     read_estimates,
     read_experiments,
-    read_metrics,
+    read_results,
     record_estimates,
     recorded_seconds,
     verify,
@@ -17,6 +17,6 @@ from pu_utils.reproduction.runner import run
 
 __all__ = [
     "FAMILIES", "Decision", "Experiment", "Family", "collect", "compute", "expected_time",
-    "grid", "output_folder", "read_estimates", "read_experiments", "read_metrics",
+    "grid", "output_folder", "read_estimates", "read_experiments", "read_results",
     "record_estimates", "recorded_seconds", "rerun", "run", "verify",
 ]  # fmt: skip

@@ -24,8 +24,9 @@ import numpy as np
 import pandas as pd
 
 from pu_utils.data import NAMES
-from pu_utils.reproduction import record, tables
+from pu_utils.reproduction import tables
 from pu_utils.reproduction.experiment import FIGURE_2
+from pu_utils.reproduction.results import read_estimates, read_results
 from pu_utils.reproduction.tables import CELL, PUBLISHED, TABLE_NAMES
 
 # The book's from its beginning; that pairs decide was settled after our clean numbers were known.
@@ -236,11 +237,11 @@ class Answer(NamedTuple):
 class Evidence:
     """The numbers of one source, table by table, and its seeds where it has any."""
 
-    def __init__(self, metrics, source, design):
+    def __init__(self, results, source, design):
         self.source = source
         reading = {"design": design, "reading": "clean" if source == "published" else source}
         self.schedules = READING_SCHEDULES[reading["reading"]]
-        of_paper = metrics[metrics["dataset"].isin(NAMES)]
+        of_paper = results[results["dataset"].isin(NAMES)]
         self.compare = cache(partial(tables.compare, of_paper, **reading))
         self.by_seed = cache(partial(tables.by_seed, of_paper, **reading))
 
@@ -286,13 +287,13 @@ class Evidence:
         return pd.DataFrame(wide)
 
 
-def judge(metrics, keys=None, estimates=None, design="released"):
+def judge(results, keys=None, estimates=None, design="released"):
     """The three answers to each claim, how far the numbers are apart, and the verdict.
 
     Parameters
     ----------
-    metrics : pandas.DataFrame
-        What :func:`pu_utils.reproduction.read_metrics` gives.
+    results : pandas.DataFrame
+        What :func:`pu_utils.reproduction.read_results` gives.
     keys : sequence of str, optional
         Keys of the claims wanted; all of them where None.
     estimates : pandas.DataFrame, optional
@@ -310,7 +311,7 @@ def judge(metrics, keys=None, estimates=None, design="released"):
     """
     wanted = [claim for claim in CLAIMS if keys is None or claim.key in keys]
     sources = ("published", *READING_SCHEDULES)
-    evidence = {source: Evidence(metrics, source, design) for source in sources}
+    evidence = {source: Evidence(results, source, design) for source in sources}
     rows = [_judged(claim, evidence, estimates) for claim in wanted]
     table = pd.DataFrame(rows).set_index("key")
     return table if keys is None else table.loc[list(keys)]
@@ -319,10 +320,10 @@ def judge(metrics, keys=None, estimates=None, design="released"):
 def judge_recorded(results):
     """Every claim judged from a directory of results."""
     try:
-        estimates = record.read_estimates(FIGURE_2, results)
+        estimates = read_estimates(FIGURE_2, results)
     except FileNotFoundError:
         estimates = None
-    return judge(record.read_metrics(results), estimates=estimates)
+    return judge(read_results(results), estimates=estimates)
 
 
 def _judged(claim, evidence, estimates):

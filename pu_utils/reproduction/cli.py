@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from pu_utils.data import DATASETS, DESIGNS
-from pu_utils.reproduction import claims, output, record, tables
+from pu_utils.reproduction import claims, output, results, tables
 from pu_utils.reproduction.experiment import DEFAULTS, GRIDS, grid
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
 from pu_utils.reproduction.runner import run
@@ -68,7 +68,7 @@ def _not_recorded(arguments):
     experiments = _experiments(arguments)
     if arguments.recorded is None:
         return experiments
-    recorded = set(record.current_experiments(record.read_experiments(arguments.recorded)))
+    recorded = set(results.current_experiments(results.read_experiments(arguments.recorded)))
     left = [one for one in experiments if one not in recorded]
     n_recorded = len(experiments) - len(left)
     print(f"{n_recorded} of {len(experiments)} experiments are in {arguments.recorded}")
@@ -102,7 +102,7 @@ def show_status(arguments):
 
 def collect_experiments(arguments):
     """Put results into CSV files, and list what was left out."""
-    n_experiments, stale = record.collect(arguments.output, arguments.results)
+    n_experiments, stale = results.collect(arguments.output, arguments.results)
     print(f"{n_experiments} experiments in {arguments.results}")
     for name in stale:
         print(f"left out, stale: {name}", file=sys.stderr)
@@ -115,14 +115,14 @@ def write_estimates(arguments):
     if not experiments:
         raise ValueError("no experiment of family vae_pu is among them; leave --families out")
     for one in experiments:
-        print(record.record_estimates(one, arguments.output, arguments.results))
+        print(results.record_estimates(one, arguments.output, arguments.results))
     return 0
 
 
 def verify_experiments(arguments):
     """Recompute a few recorded experiments and compare."""
     which = (arguments.experiments, arguments.families, arguments.datasets, arguments.seed)
-    verdicts = record.verify(arguments.results, *which)
+    verdicts = results.verify(arguments.results, *which)
     for verdict in verdicts:
         found = verdict["problem"] or "holds"
         limits = "largest difference {largest}, tolerance {tolerance}".format(**verdict)
@@ -132,17 +132,17 @@ def verify_experiments(arguments):
 
 def show_costs(arguments):
     """Print the mean processor seconds of the recorded experiments, and how many they are of."""
-    print(record.recorded_seconds(arguments.results).round({"seconds": 2}).to_string())
+    print(results.recorded_seconds(arguments.results).round({"seconds": 2}).to_string())
     return 0
 
 
 def write_tables(arguments):
     """Write published and our numbers side by side, as CSV."""
     options = (arguments.design, arguments.schedule, arguments.reading)
-    comparison = tables.compare(record.read_metrics(arguments.results), *options)
+    comparison = tables.compare(results.read_results(arguments.results), *options)
     output.write_text(Path(arguments.to), comparison.round(4).to_csv(index=False))
     print(f"{len(tables.TABLE_NAMES)} tables in {arguments.to}")
-    recorded = record.current_experiments(record.read_experiments(arguments.results))
+    recorded = results.current_experiments(results.read_experiments(arguments.results))
     if stale := recorded.count(None):
         print(f"{stale} of the recorded experiments are stale: collect again", file=sys.stderr)
     return 0

@@ -6,7 +6,7 @@ from pathlib import Path
 from pu_utils.reproduction.experiment import grid
 from pu_utils.reproduction.families import FAMILIES
 from pu_utils.reproduction.output import failure_path, read_result, state
-from pu_utils.reproduction.record import KIND, collect, read_metrics, recorded_seconds
+from pu_utils.reproduction.results import KIND, collect, read_results, recorded_seconds
 from pu_utils.reproduction.runner import device, processors, run
 
 DRIVE = "/content/drive"  # where Colab shows the drive of its user
@@ -23,7 +23,7 @@ def output_folder(elsewhere):
 
 
 def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False, **changes):
-    """Compute the experiments of a grid that are not done, and give their metrics.
+    """Compute the experiments of a grid that are not done, and give their results.
 
     It says beforehand how many experiments are left, what computes them and how and, of a
     processor, how long they are expected to take where some of their kind are recorded. On a GPU
@@ -49,7 +49,7 @@ def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False,
     Returns
     -------
     pandas.DataFrame
-        What :func:`read_metrics` gives of everything in ``output``; experiments that failed are
+        What :func:`read_results` gives of everything in ``output``; experiments that failed are
         named, and not in it.
     """
     experiments, results = grid(grid_name, **changes), Path(output) / "results"
@@ -68,7 +68,7 @@ def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False,
     if failed:
         print("retry_failed=True computes them again once the cause is gone")
     collect(output, results)
-    return read_metrics(results)
+    return read_results(results)
 
 
 def expected_time(experiments, results, workers=None):

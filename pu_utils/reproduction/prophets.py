@@ -5,7 +5,7 @@ import pandas as pd
 from pu_utils.reproduction.compute import compute
 from pu_utils.reproduction.experiment import grid
 from pu_utils.reproduction.families import prophets
-from pu_utils.reproduction.record import METRIC_COLUMNS, metric_rows
+from pu_utils.reproduction.results import decision_rows
 from pu_utils.reproduction.tables import PLACE, published
 
 METRICS = ("u_accuracy", "u_balanced_accuracy")
@@ -48,10 +48,11 @@ def prophet_numbers(design, seeds=range(10)):
         One row per ``metric``, ``dataset``, ``label_frequency``, ``method`` and ``seed``.
     """
     chosen = grid("synthetic", designs=[design], seeds=seeds, families=["reference"])
-    rows = [row for one in chosen for row in metric_rows(one, compute(one))]
-    rows = pd.DataFrame(rows, columns=METRIC_COLUMNS).rename(columns={"decision": "method"})
-    rows = rows[rows["metric"].isin(METRICS)].reset_index(drop=True)
-    return rows.assign(value=100 * rows["value"].astype(float))[[*PLACE, "seed", "value"]]
+    rows = pd.DataFrame([row for one in chosen for row in decision_rows(one, compute(one))])
+    rows = rows.rename(columns={"decision": "method"})
+    rows = rows.melt(["dataset", "label_frequency", "method", "seed"], METRICS, "metric")
+    rows = rows.dropna(ignore_index=True)  # of the x-only rule there is no U-metric
+    return rows.assign(value=100 * rows["value"])[[*PLACE, "seed", "value"]]
 
 
 def beside_published(numbers):

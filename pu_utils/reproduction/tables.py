@@ -7,6 +7,7 @@ import pandas as pd
 
 from pu_utils.data import DATASET_NAMES, DATASETS
 from pu_utils.data.record import DESIGNS, check_choice
+from pu_utils.metrics import METRIC_NAMES
 from pu_utils.reproduction.experiment import schedule_of
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
 
@@ -82,13 +83,13 @@ def published_datasets():
     return pd.read_csv(PUBLISHED / "datasets.csv")
 
 
-def read_as(metrics, reading="clean"):
-    """Recorded metrics under the names of the published methods.
+def read_as(results, reading="clean"):
+    """Recorded results under the names of the published methods.
 
     Parameters
     ----------
-    metrics : pandas.DataFrame
-        What :func:`pu_utils.reproduction.read_metrics` gives.
+    results : pandas.DataFrame
+        What :func:`pu_utils.reproduction.read_results` gives.
     reading : {"clean", "replay"}
         Whether every method starts from the same trained VP, or the networks are those that the
         authors' program hands on from method to method.
@@ -97,12 +98,12 @@ def read_as(metrics, reading="clean"):
     -------
     pandas.DataFrame
         The rows of that reading, with a column ``method`` in place of ``decision``. Table 1 never
-        looks at S, so its accuracy is that of the x-only rule; other metrics are of unlabelled
-        rows, where the naive rule is the x-only one.
+        looks at S, so accuracy is left to the rows of the x-only rule; other metrics are of
+        unlabelled rows, where the naive rule is the x-only one.
     """
     check_choice("reading", reading, READINGS)
-    right_rule = (metrics["rule"] == "x_only") == (metrics["metric"] == "accuracy")
-    rows = metrics[right_rule & (metrics["family"] != "choices")]
+    rows = results[results["family"] != "choices"]
+    rows = rows.assign(accuracy=rows["accuracy"].where(rows["rule"] == "x_only"))
     if reading == "replay":
         replayed = rows["family"] == "replay"
         names = pd.MultiIndex.from_frame(rows[["decision", "rule"]]).map(REPLAYED)
@@ -112,28 +113,28 @@ def read_as(metrics, reading="clean"):
     chosen = rows[~rows["decision"].str.contains("(replay)", regex=False)]
     # what a replay cell says of the clean methods counts where no other cell says it
     chosen = chosen.sort_values("family", key=lambda family: family == "replay", kind="stable")
-    key = [*CELL, "design", "schedule", "seed", "decision", "rule", "metric"]
-    return chosen.drop_duplicates(key).rename(columns={"decision": "method"})
+    key = [*CELL, "design", "schedule", "seed", "decision", "rule"]
+    chosen = chosen.groupby(key, as_index=False, sort=False).first()  # not missing, by metric
+    return chosen.rename(columns={"decision": "method"})
 
 
-def by_seed(metrics, metric, design="released", schedule="fast", reading="clean"):
+def by_seed(results, metric, design="released", schedule="fast", reading="clean"):
     """A metric in per cent, one row per data set, label frequency and seed, one column per method.
 
     Parameters
     ----------
-    metrics : pandas.DataFrame
-        What :func:`pu_utils.reproduction.read_metrics` gives.
+    results : pandas.DataFrame
+        What :func:`pu_utils.reproduction.read_results` gives.
     metric : str
         As named in ``pu_utils.metrics``.
     design, schedule, reading : str
         As in :func:`compare`.
     """
-    rows = read_as(_followed(metrics, design, schedule), reading)
-    rows = rows[rows["metric"] == metric]
-    return 100 * rows.pivot(index=[*CELL, "seed"], columns="method", values="value").astype(float)
+    rows = read_as(_followed(results, design, schedule), reading).dropna(subset=metric)
+    return 100 * rows.pivot(index=[*CELL, "seed"], columns="method", values=metric)
 
 
-def compare(metrics, design="released", schedule="fast", reading="clean"):
+def compare(results, design="released", schedule="fast", reading="clean"):
     """Our numbers beside the published ones, in the paper's layout, and what was run besides.
 
     Simple methods stand in every table. So does any other method that the paper lacks, unless its
@@ -143,8 +144,8 @@ def compare(metrics, design="released", schedule="fast", reading="clean"):
 
     Parameters
     ----------
-    metrics : pandas.DataFrame
-        What :func:`pu_utils.reproduction.read_metrics` gives.
+    results : pandas.DataFrame
+        What :func:`pu_utils.reproduction.read_results` gives.
     design : {"text", "released"}
         Data sets as the paper says, or as its programs make them.
     schedule : {"paper", "paper_narrow", "paper_equal", "paper_equal_narrow", "fast", "smoke"}
@@ -165,8 +166,9 @@ def compare(metrics, design="released", schedule="fast", reading="clean"):
     """
     check_choice("design", design, DESIGNS)
     check_choice("schedule", schedule, EXPERIMENT_SCHEDULES)
-    run = read_as(_followed(metrics, design, schedule), reading)
-    seeds = run.assign(value=100 * run["value"].astype(float)).groupby(PLACE)["value"]
+    run = read_as(_followed(results, design, schedule), reading)
+    run = run.melt([*CELL, "family", "seed", "method"], list(METRIC_NAMES), "metric").dropna()
+    seeds = run.assign(value=100 * run["value"]).groupby(PLACE)["value"]
     ours = seeds.agg(ours="mean", ours_se="sem", seeds="count").reset_index()
     rows = _places(run).merge(ours, on=PLACE, how="left")
     error = np.hypot(rows["ours_se"], rows["published_se"])
@@ -231,15 +233,15 @@ def seeds_run(comparison, table):
 # Differences seed by seed
 
 
-def split_gain(metrics, schedule):
+def split_gain(results, schedule):
     """What the replayed gain of VP-B+S over VP-B is made of, in points of U-accuracy.
 
     The two are networks, the second one trained further than the first, and asked with S.
 
     Parameters
     ----------
-    metrics : pandas.DataFrame
-        What :func:`pu_utils.reproduction.read_metrics` gives.
+    results : pandas.DataFrame
+        What :func:`pu_utils.reproduction.read_results` gives.
     schedule : str
         As in :func:`compare`.
 
@@ -250,10 +252,9 @@ def split_gain(metrics, schedule):
         same network asked with S), ``more training alone`` (the network of VP-B+S asked without
         S) and ``both``, as the authors' program compares.
     """
-    rows = _followed(metrics, "released", schedule)
-    rows = rows[(rows["family"] == "replay") & (rows["metric"] == "u_accuracy")]
-    rows = rows.astype({"value": float})
-    asked = 100 * rows.pivot(index=[*CELL, "seed"], columns=["decision", "rule"], values="value")
+    rows = _followed(results, "released", schedule).query("family == 'replay'")
+    names = ["decision", "rule"]
+    asked = 100 * rows.pivot(index=[*CELL, "seed"], columns=names, values="u_accuracy")
     first, second = asked["VP-B (replay)"], asked["VP-B+S (replay)"]
     return pd.DataFrame(
         {
@@ -368,10 +369,10 @@ def _added_methods(run):
     return run.loc[~of_paper & ~without, ["metric", "method"]].drop_duplicates()
 
 
-def _followed(metrics, design, schedule):
+def _followed(results, design, schedule):
     """Rows of a design whose family followed the schedule, or knows none."""
-    followed = metrics["family"].map({f: schedule_of(f, schedule) for f in FAMILIES})
-    return metrics[(metrics["design"] == design) & (metrics["schedule"] == followed)]
+    followed = results["family"].map({f: schedule_of(f, schedule) for f in FAMILIES})
+    return results[(results["design"] == design) & (results["schedule"] == followed)]
 
 
 def _is_best(rows):

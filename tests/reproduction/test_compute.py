@@ -21,7 +21,7 @@ from pu_utils.reproduction import (
     families,
     grid,
     provenance,
-    read_metrics,
+    read_results,
     run,
     runner,
 )
@@ -208,14 +208,14 @@ def test_a_registered_method_and_data_set_are_run_recorded_and_shown(monkeypatch
     chosen = grid("smoke", datasets=["toys"], seeds=[0], families=[*FAMILIES])
     assert run(chosen, tmp_path, workers=1) == []
     assert collect(tmp_path, tmp_path / "results") == (len(chosen), [])
-    found = read_metrics(tmp_path / "results")
+    found = read_results(tmp_path / "results")
     assert set(found["dataset"]) == {"toys"} and set(found["family"]) == set(FAMILIES)
     decisions = set(found.loc[found["family"] == "toy", "decision"])
     assert decisions == {"Toy", "Toy+S"}
     table = compare(found, schedule="smoke")
     accuracies = numbers(table[table["label_frequency"] == 0.5], "table2", "ours").loc["toys", 0.5]
     own = found.query("family in ['toy', 'vae_pu', 'elkan_noto', 'reference']")
-    shares = own.query("metric == 'u_accuracy'").set_index(["decision", "rule"])["value"]
+    shares = own.set_index(["decision", "rule"])["u_accuracy"]
     for method in ("Toy+S", "VP-B+S", "EN+S", "S-Prophet"):
         assert accuracies[method] == pytest.approx(100 * shares[method, "augmented"])
     assert accuracies["all-negative"] == pytest.approx(100 * shares["all-negative", "naive"])

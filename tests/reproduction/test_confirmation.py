@@ -15,7 +15,7 @@ from pu_utils.models.augmented_em import RIDGES
 from pu_utils.reproduction.compute import Stopwatch
 from pu_utils.reproduction.experiment import GRIDS, LABEL_FREQUENCIES
 from pu_utils.reproduction.families import EM_CHANGES, FAMILIES
-from pu_utils.reproduction.record import current_experiments, read_experiments
+from pu_utils.reproduction.results import current_experiments, read_experiments
 
 RESULTS = Path(__file__).parents[2] / "results"
 BOTH = pytest.mark.parametrize("name", ["confirmation", "questions"])

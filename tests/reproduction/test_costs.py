@@ -104,7 +104,7 @@ def test_rerun_computes_once(monkeypatch, tmp_path, capsys):
     metrics = rerun("smoke", tmp_path, 1, **options)
     first = compute(experiment(family="reference", schedule="smoke"))["metrics"][0]
     ours = metrics.query("seed == 0 and decision == @first['decision'] and rule == @first['rule']")
-    assert ours.set_index("metric")["value"]["accuracy"] == pytest.approx(first["accuracy"])
+    assert ours["accuracy"].item() == pytest.approx(first["accuracy"])
     printed = capsys.readouterr().out
     assert (
         "2 of 2 experiments are left" in printed

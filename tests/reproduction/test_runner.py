@@ -18,7 +18,7 @@ import pytest
 from distributed import LocalCluster
 
 from pu_utils.__main__ import main
-from pu_utils.reproduction import collect, grid, read_experiments, read_metrics, run, runner
+from pu_utils.reproduction import collect, grid, read_experiments, read_results, run, runner
 from pu_utils.reproduction.output import (
     Locks,
     failure_path,
@@ -41,7 +41,7 @@ def collected(output):
     """The metrics of an output directory as collected: names and bytes of the files."""
     folder = Path(output) / "collected"
     collect(output, folder)
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("metrics_*.csv"))}
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("decisions_*.csv"))}
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_two_collects_at_once(pair, warm, tmp_path):
     command = ("collect", "--results", tmp_path / "results", "--output")
     pids = [warm.start(*command, tmp_path / name) for name in "ab"]
     assert [warm.wait(pid) for pid in pids] == [0, 0]
-    for rows in (read_experiments(tmp_path / "results"), read_metrics(tmp_path / "results")):
+    for rows in (read_experiments(tmp_path / "results"), read_results(tmp_path / "results")):
         assert len(rows) == sum(map(len, parts))
     assert not list((tmp_path / "results").glob("*.tmp"))
 

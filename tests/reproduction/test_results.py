@@ -19,8 +19,8 @@ from pu_utils.reproduction import (
     grid,
     read_estimates,
     read_experiments,
-    read_metrics,
-    record,
+    read_results,
+    results,
     verify,
 )
 from pu_utils.reproduction.experiment import FIGURE_2, KEY
@@ -32,6 +32,7 @@ from pu_utils.reproduction.output import (
     write_result,
     write_text,
 )
+from pu_utils.reproduction.results import DECISION, METRICS
 from pu_utils.rules import augmented_rule
 from tests.reproduction.conftest import cheap_science
 
@@ -70,9 +71,9 @@ def computed(tmp_path_factory):
 def test_collect_writes_every_experiment_once(folders):
     """One row per experiment, decision and metric; one per experiment with its provenance."""
     assert collect(*folders) == (20, [])
-    metrics, found = read_metrics(folders[1]), read_experiments(folders[1])
-    assert len(metrics) == len(found) == 20 and list(metrics) == record.METRIC_COLUMNS
-    assert set(metrics["value"]) == {0.5, 0.501}
+    rows, found = read_results(folders[1]), read_experiments(folders[1])
+    assert len(rows) == len(found) == 20 and list(rows) == [*DECISION, *METRICS]
+    assert set(rows["u_accuracy"]) == {0.5, 0.501}
     hashes = {one.settings_hash for one in grid("smoke")}
     assert set(found["settings_hash"]) == hashes and (found["seconds"] == 0).all()
 
@@ -102,7 +103,7 @@ def test_collects_in_two_threads(folders, tmp_path):
     with ThreadPoolExecutor() as pool:
         for _ in pool.map(collect, (folders[0], tmp_path / "more"), (folders[1], folders[1])):
             pass
-    assert len(read_metrics(folders[1])) == len(grid("smoke")) * 11
+    assert len(read_results(folders[1])) == len(grid("smoke")) * 11
 
 
 def test_collect_leaves_stale_results_out(folders, monkeypatch):
@@ -114,7 +115,7 @@ def test_collect_leaves_stale_results_out(folders, monkeypatch):
     n_experiments, stale = collect(*folders)
     assert n_experiments == len(fresh) == 10
     assert len(stale) == 10 + 20  # files of the other seed; rows of both
-    assert set(read_metrics(folders[1])["seed"]) == {0}
+    assert set(read_results(folders[1])["seed"]) == {0}
 
 
 def test_collect_forgets_a_set_whose_experiments_are_all_stale(folders, monkeypatch):
@@ -124,7 +125,7 @@ def test_collect_forgets_a_set_whose_experiments_are_all_stale(folders, monkeypa
     fresh = grid("smoke", datasets=["synth_1"])
     write_cheap(folders[0], fresh)
     assert collect(*folders)[0] == len(fresh)
-    assert set(read_metrics(folders[1])["dataset"]) == {"synth_1"}
+    assert set(read_results(folders[1])["dataset"]) == {"synth_1"}
 
 
 def test_collect_leaves_experiments_out_that_no_longer_exist(folders):
@@ -140,10 +141,26 @@ def test_committed_results_are_current_and_come_back_byte_for_byte(tmp_path):
     """Nothing that was recorded has become stale, and collecting nothing changes no file."""
     copied = shutil.copytree(RESULTS, tmp_path / "results")
     recorded = read_experiments(RESULTS)
-    assert record.current_experiments(recorded).count(None) == 0
+    assert results.current_experiments(recorded).count(None) == 0
     assert collect(tmp_path / "nothing", copied) == (len(recorded), [])
-    for path in [RESULTS / "cells.csv", *RESULTS.glob("metrics_*.csv")]:
+    for path in [RESULTS / "cells.csv", *RESULTS.glob("decisions_*.csv")]:
         assert (copied / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+@pytest.mark.parametrize("folder", [RESULTS, RESULTS / "confirmation", RESULTS / "questions"])
+def test_committed_results_are_whole(folder):
+    """Every experiment has its decisions and they have it, none twice, six decimals or nothing."""
+    rows, cells = read_results(folder), read_experiments(folder)
+    assert not rows.duplicated(DECISION).any() and not cells.duplicated(KEY).any()
+    assert set(map(tuple, rows[KEY].to_numpy())) == set(map(tuple, cells[KEY].to_numpy()))
+    for path in folder.glob("decisions_*.csv"):
+        texts = pd.read_csv(path, dtype=str, keep_default_na=False)
+        assert list(texts) == [*DECISION, *METRICS]
+        assert "decisions_" + texts["dataset"].unique().item() == path.stem
+        assert texts[METRICS].stack().str.fullmatch(r"(\d\.\d{6})?").all()
+    x_only = rows["rule"] == "x_only"
+    assert rows["accuracy"].notna().all() and (rows["u_accuracy"].isna() == x_only).all()
+    assert (rows["u_log_loss"].isna() | (rows["rule"] == "augmented")).all()
 
 
 def test_undefined_metrics_are_empty(tmp_path):
@@ -154,14 +171,14 @@ def test_undefined_metrics_are_empty(tmp_path):
     write_result(tmp_path / "runs", one, result)
     for output in ("runs", "nothing"):
         collect(tmp_path / output, tmp_path / "results")
-        metrics = read_metrics(tmp_path / "results").set_index("metric")["value"]
-        assert pd.isna(metrics["u_recall"]) and metrics["u_accuracy"] == 0.5
+        (row,) = read_results(tmp_path / "results").to_dict("records")
+        assert pd.isna(row["u_recall"]) and row["u_accuracy"] == 0.5
 
 
 def test_nothing_recorded(tmp_path):
     """Without files there are no rows, but the columns."""
-    assert list(read_metrics(tmp_path)) == record.METRIC_COLUMNS
-    assert list(read_experiments(tmp_path)) == record.EXPERIMENT_COLUMNS
+    assert list(read_results(tmp_path)) == [*DECISION, *METRICS]
+    assert list(read_experiments(tmp_path)) == results.EXPERIMENT_COLUMNS
 
 
 def test_commands(folders, capsys):
@@ -195,29 +212,23 @@ def altered(computed, folder, name, change):
 
 def test_verify_finds_an_altered_number(computed, tmp_path, capsys):
     """A number that is off by its last digit is found, and the exit code says so."""
-    one_up = altered(
-        computed,
-        tmp_path,
-        "metrics_synth_1.csv",
-        lambda text: "\n".join(
-            line[:-1] + ("1" if line.endswith("0") else "0") if "u_accuracy" in line else line
-            for line in text.splitlines()
-        ),
-    )
-    assert main(["verify", "--results", str(one_up), "--experiments", "4"]) == 1
+    path = altered(computed, tmp_path, "nothing", str) / "decisions_synth_1.csv"
+    rows = pd.read_csv(path)
+    rows.assign(u_accuracy=rows["u_accuracy"] + 1e-6).to_csv(path, index=False)
+    assert main(["verify", "--results", str(tmp_path), "--experiments", "4"]) == 1
     assert capsys.readouterr().out.count("differs most in") == 2
 
 
 def test_verify_finds_a_missing_number(computed, tmp_path):
     """A row that is gone is a difference too."""
     shorter = altered(
-        computed, tmp_path, "metrics_synth_1.csv", lambda text: text.replace("u_auc", "x_auc")
+        computed, tmp_path, "decisions_synth_1.csv", lambda text: text.replace("u_auc", "x_auc")
     )
     verdicts = verify(shorter, n_experiments=4)
     problems = [verdict["problem"] for verdict in verdicts if verdict["problem"]]
     assert len(problems) == 2 and all("u_auc" in problem for problem in problems)
     empty = altered(
-        computed, tmp_path, "metrics_synth_1.csv", lambda text: text.splitlines()[0] + "\n"
+        computed, tmp_path, "decisions_synth_1.csv", lambda text: text.splitlines()[0] + "\n"
     )
     assert sum(verdict["problem"] is not None for verdict in verify(empty, n_experiments=4)) == 2
 
@@ -238,12 +249,11 @@ def test_verify_tolerates_last_digits_of_another_machine(computed):
     """Trained elsewhere, steady metrics may differ by the family's tolerance, not more."""
     (one,) = grid("smoke", families=["lbe"], datasets=["synth_1"], seeds=[0])
     result = cheap_science(one)
-    row = {"decision": ["LBE"], "rule": ["naive"], "metric": ["u_accuracy"]}
-    key = {name: [getattr(one, name)] for name in KEY}
+    row = {name: getattr(one, name) for name in KEY} | {"decision": "LBE", "rule": "naive"}
     for shift, holds in ((0.015, True), (0.025, False)):
         result["metrics"] = [{"decision": "LBE", "rule": "naive", "u_accuracy": 0.5, "u_f1": 0.9}]
-        metrics = pd.DataFrame(key | row | {"value": [0.5 + shift]})
-        found = record._compare(one, result, metrics, same_machine=False)
+        recorded = pd.DataFrame([row | {"u_accuracy": 0.5 + shift}], columns=[*DECISION, *METRICS])
+        found = results._compare(one, result, recorded, same_machine=False)
         assert (found["problem"] is None) == holds and found["tolerance"] == 0.02
 
 
@@ -252,9 +262,9 @@ def test_verify_is_exact_on_the_same_device_alone(computed, tmp_path, monkeypatc
     gpu = altered(computed, tmp_path, "cells.csv", lambda text: text.replace(",cpu,", ",cuda,"))
     assert (read_experiments(gpu)["device"] == "cuda").all()
     asked = []
-    monkeypatch.setattr(record, "_compare", lambda *parts: asked.append(parts[-1]) or {})
-    for results in (computed, gpu):
-        verify(results, 1, seed=0)
+    monkeypatch.setattr(results, "_compare", lambda *parts: asked.append(parts[-1]) or {})
+    for folder in (computed, gpu):
+        verify(folder, 1, seed=0)
     assert asked == [True, False]
 
 
@@ -300,8 +310,8 @@ def test_estimates_are_no_results(tmp_path, monkeypatch):
     """Beside the experiments, as a rerun chapter puts them, they are not taken for one."""
     one = FIGURE_2
     rows = {name: np.array([0.0, 1.0]) for name in ("class", "labelled", "y", "s")}
-    monkeypatch.setattr(record, "compute_estimates", lambda one, _: (cheap_science(one), rows))
-    record.record_estimates(one, tmp_path, tmp_path)
+    monkeypatch.setattr(results, "compute_estimates", lambda one, _: (cheap_science(one), rows))
+    results.record_estimates(one, tmp_path, tmp_path)
     assert len(read_estimates(one, tmp_path)) == 2
     ((_, found, result),) = recorded(tmp_path)
     assert found == one and "metrics" in result
@@ -313,20 +323,20 @@ def test_estimates_of_a_decision_that_is_not_there(tmp_path):
     """The error lists those that are."""
     (one,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["reference"])
     with pytest.raises(ValueError, match="decision is 'VP-B\\+S'; it must be one of S-Prophet"):
-        record.record_estimates(one, tmp_path / "runs", tmp_path)
+        results.record_estimates(one, tmp_path / "runs", tmp_path)
 
 
 def test_estimates_of_an_experiment_that_is_taken(tmp_path, monkeypatch):
     """Two processes never write the same one."""
     monkeypatch.setattr(Locks, "take", lambda *_: False)
     with pytest.raises(OSError, match="another process"):
-        record.record_estimates(FIGURE_2, tmp_path, tmp_path)
+        results.record_estimates(FIGURE_2, tmp_path, tmp_path)
 
 
 def test_stale_estimates_are_refused(tmp_path, monkeypatch):
     """Estimates made with other settings are not shown as those of today."""
     (one,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["reference"])
-    record.record_estimates(one, tmp_path / "runs", tmp_path, "S-Prophet")
+    results.record_estimates(one, tmp_path / "runs", tmp_path, "S-Prophet")
     assert len(read_estimates(one, tmp_path)) == 1500
     raise_versions(monkeypatch)
     (changed,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["reference"])

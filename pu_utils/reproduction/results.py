@@ -1,12 +1,13 @@
 """Recorded results: experiments collected into tidy CSV files, and recomputed to verify them.
 
-``metrics_DATASET.csv`` has one row per experiment, decision and metric, nothing else, so that equal
-results are equal files; ``cells.csv`` has one row per experiment with its provenance and time.
+``decisions_DATASET.csv`` has one row per experiment and decision, with a column per metric, and
+nothing else, so that equal results are equal files; ``cells.csv`` has one row per experiment with
+its provenance and time.
 ``estimates/`` holds, for a few experiments, y(x) and s(x) of each test row, which pictures need.
 """
 
 import json
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,11 @@ from pu_utils.reproduction.experiment import KEY, experiment_of
 from pu_utils.reproduction.families import EXACT, FAMILIES
 from pu_utils.reproduction.output import Locks, collecting, recorded, write_result, write_text
 
-METRIC_COLUMNS = [*KEY, "decision", "rule", "metric", "value"]
+DECISION = [*KEY, "decision", "rule"]  # what a row of the results is about
+METRICS = [
+    *("accuracy", "u_accuracy", "u_balanced_accuracy", "u_precision", "u_recall", "u_f1", "u_auc"),
+    *("u_balanced_accuracy_of_balanced_rule", "u_log_loss", "purity"),
+]
 PROVENANCE = ["settings_hash", "data_fingerprint", "device", "processor", "versions", "commit"]
 EXPERIMENT_COLUMNS = [*KEY, *PROVENANCE, "seconds", "processor_seconds", "seconds_by_phase"]
 KIND = ["dataset", "family", "schedule"]  # experiments that cost about the same
@@ -52,14 +57,14 @@ def collect(output, results):
             stale.append(path)
         else:
             found[experiment] = _experiment_row(experiment, result)
-            rows += metric_rows(experiment, result)
+            rows += decision_rows(experiment, result)
     with collecting(results):
         old = read_experiments(results)
         current = current_experiments(old)
         kept = old[[one is not None and one not in found for one in current]]
         cells = _joined(kept, found.values(), EXPERIMENT_COLUMNS)
-        metrics = read_metrics(results).merge(kept[KEY], on=KEY) if len(kept) else kept
-        _write(Path(results), cells, _joined(metrics, rows, METRIC_COLUMNS))
+        decisions = read_results(results).merge(kept[KEY], on=KEY) if len(kept) else kept
+        _write(Path(results), cells, _joined(decisions, rows, [*DECISION, *METRICS]))
     left_out = old.loc[[one is None for one in current], KEY].astype(str)
     return len(cells), stale + [" ".join(row) for row in left_out.to_numpy()]
 
@@ -72,14 +77,18 @@ def read_experiments(results):
     return pd.read_csv(path, dtype=dict.fromkeys(PROVENANCE, str))  # hashes may look like numbers
 
 
-def read_metrics(results):
-    """The recorded metrics as a DataFrame, one row per experiment, decision and metric.
+def read_results(results):
+    """The recorded results as a DataFrame: one row per experiment and decision.
 
-    Values are shares in [0, 1]; NaN where a metric is not defined.
+    ``rule`` says how the decision was taken: "x_only" is ``predict(X)``, "naive" calls labelled
+    rows positive besides, and "augmented" is ``predict(X, s=s)``. Each metric has a column of
+    shares in [0, 1] (``u_log_loss`` apart); NaN where it is not defined, or says nothing that
+    another row does not say.
     """
-    paths = sorted(Path(results).glob("metrics_*.csv"))
-    parts = [pd.read_csv(path) for path in paths]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=METRIC_COLUMNS)
+    paths = sorted(Path(results).glob("decisions_*.csv"))
+    parts = [pd.read_csv(path, dtype=dict.fromkeys(METRICS, float)) for path in paths]
+    empty = pd.DataFrame(columns=[*DECISION, *METRICS]).astype(dict.fromkeys(METRICS, float))
+    return pd.concat(parts, ignore_index=True) if parts else empty
 
 
 def current_experiments(cells):
@@ -104,14 +113,9 @@ def _joined(old, rows, columns):
     return pd.concat([part for part in (old, new) if len(part)] or [new])[columns]
 
 
-def metric_rows(experiment, result):
-    """Rows of ``METRIC_COLUMNS``, one for each decision and metric of a result."""
-    return [
-        (*astuple(experiment), measured["decision"], measured["rule"], metric, value)
-        for measured in result["metrics"]
-        for metric, value in measured.items()
-        if metric not in ("decision", "rule")
-    ]
+def decision_rows(experiment, result):
+    """Rows as :func:`read_results` gives them, one for each decision of a result."""
+    return [asdict(experiment) | measured for measured in result["metrics"]]
 
 
 def _experiment_row(experiment, result):
@@ -124,13 +128,14 @@ def _experiment_row(experiment, result):
     return (*astuple(experiment), *(facts[name] for name in PROVENANCE), *times)
 
 
-def _write(results, cells, metrics):
-    for dataset, rows in metrics.groupby("dataset"):
-        rows = rows.sort_values(METRIC_COLUMNS[:-1])
-        _write_csv(results / f"metrics_{dataset}.csv", rows.assign(value=_digits(rows["value"])))
+def _write(results, cells, decisions):
+    for dataset, rows in decisions.groupby("dataset"):
+        rows = rows.sort_values(DECISION)
+        digits = {metric: _digits(rows[metric]) for metric in METRICS}
+        _write_csv(results / f"decisions_{dataset}.csv", rows.assign(**digits))
     _write_csv(results / "cells.csv", cells.sort_values(KEY))
-    for path in results.glob("metrics_*.csv"):
-        if path.stem.removeprefix("metrics_") not in set(cells["dataset"]):  # all are stale
+    for path in results.glob("decisions_*.csv"):
+        if path.stem.removeprefix("decisions_") not in set(cells["dataset"]):  # all are stale
             path.unlink()
 
 
@@ -265,12 +270,12 @@ def verify(results, n_experiments=2, families=None, datasets=None, seed=None):
     if cells.empty:
         raise ValueError(f"no such experiment is recorded in {results}; collect some first")
     chosen = cells.sample(min(n_experiments, len(cells)), random_state=seed)
-    metrics = read_metrics(results)
+    decisions = read_results(results)
     found = zip(chosen.to_dict("records"), current_experiments(chosen), strict=True)
-    return [_verdict(row, experiment, metrics) for row, experiment in found]
+    return [_verdict(row, experiment, decisions) for row, experiment in found]
 
 
-def _verdict(row, experiment, metrics):
+def _verdict(row, experiment, decisions):
     name = " ".join(str(row[key]) for key in KEY)
     verdict = {"experiment": name, "largest": None, "tolerance": None}
     if experiment is None:
@@ -283,20 +288,19 @@ def _verdict(row, experiment, metrics):
         }
     now = dict(zip(EXPERIMENT_COLUMNS, _experiment_row(experiment, result), strict=True))
     same_machine = all(now[name] == row[name] for name in ("processor", "device", "versions"))
-    return verdict | _compare(experiment, result, metrics, same_machine)
+    return verdict | _compare(experiment, result, decisions, same_machine)
 
 
-def _compare(experiment, result, metrics, same_machine):
-    index = ["decision", "rule", "metric"]
-    rows = pd.DataFrame(metric_rows(experiment, result), columns=METRIC_COLUMNS)
-    now = pd.to_numeric(rows.set_index(index)["value"])
-    recorded = metrics.merge(rows[KEY].drop_duplicates(), on=KEY)
-    unknown = set(LATER_METRICS) - set(recorded["metric"])
-    now = now[~now.index.get_level_values("metric").isin(unknown)]
-    then = recorded.set_index(index)["value"].reindex(now.index)
-    if not same_machine:
-        steady = now.index.get_level_values("metric").isin(STEADY_METRICS)
-        now, then = now[steady], then[steady]
+def _compare(experiment, result, decisions, same_machine):
+    now = pd.DataFrame(decision_rows(experiment, result), columns=[*DECISION, *METRICS])
+    then = decisions.merge(now[KEY].drop_duplicates(), on=KEY)
+    known = [name for name in METRICS if name not in LATER_METRICS or then[name].notna().any()]
+    compared = known if same_machine else list(STEADY_METRICS)
+    tables = (
+        table.set_index(["decision", "rule"])[compared].astype(float) for table in (now, then)
+    )
+    now, then = (table.stack(future_stack=True) for table in tables)
+    now, then = now.align(then)
     tolerance = EXACT if same_machine else FAMILIES[experiment.family].tolerance
     difference = (now - then).abs().where(now.notna() | then.notna(), 0)
     agree, worst = bool((difference <= tolerance).all()), difference.fillna(np.inf).idxmax()
