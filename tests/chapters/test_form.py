@@ -17,6 +17,7 @@ if "google.colab" in sys.modules:  # fetch the book and its module; Colab keeps 
     !git clone --quiet --depth 1 {repository_url(ROOT)}
     %cd -q {repository_url(ROOT).rsplit("/", 1)[1]}/notebooks
     %pip install --quiet .."""
+FOLDED = re.compile(r"<details>\s*<summary>[^\n]*</summary>\n\n.*?\n\n</details>", re.DOTALL)
 
 
 def cells(path):
@@ -27,18 +28,25 @@ def cells(path):
         yield cell["cell_type"], tags, cell["metadata"], "".join(cell["source"]), shown
 
 
-def opens_with_a_badge(path):
-    """Whether a notebook still has the form that chapters had before they ran their experiments."""
-    return next(cells(path))[0] == "markdown"
+def each(paths):
+    """Run a test once per notebook."""
+    return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
 
 
+# Whoever rewrites a notebook takes its name out; at the end the set goes.
+NOT_YET_REWRITTEN = {
+    *("01_the_setting", "02_theorem_1", "03_example_1", "04_example_2", "05_the_data"),
+    *("06_prophets", "07_vae_pu", "08_vae_pu_bayes", "09_lbe", "10_traditional"),
+    *("11_synthetic", "12_real", "13_small_gain", "14_scoreboard", "15_auditing_the_paper"),
+    *("16_what_can_be_known", "17_do_you_need_a_network", "18_does_it_hold_up"),
+    *("19_your_own_data", "20_every_number"),
+}
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-each_chapter = pytest.mark.parametrize(
-    "path", [p for p in NOTEBOOKS if not opens_with_a_badge(p)], ids=lambda path: path.stem
-)
+each_notebook = each(NOTEBOOKS)
+each_chapter = each([path for path in NOTEBOOKS if path.stem not in NOT_YET_REWRITTEN])
 
 
-@each_chapter
+@each_notebook
 def test_chapter_opens_with_the_boot_cell(path):
     """It alone may differ between machines, but for two cells that train."""
     (kind, tags, _, source, _), *rest = cells(path)
@@ -66,7 +74,7 @@ def test_chapter_reads_well_raw(path):
     for kind, _, _, text, _ in cells(path):
         if kind == "markdown":
             assert raw_markup(text) == []
-            assert text.count("<details><summary>") == text.count("</details>")
+            assert len(FOLDED.findall(text)) == text.count("<details"), "blank lines around it"
 
 
 def test_raw_markup_is_found():
@@ -77,10 +85,19 @@ def test_raw_markup_is_found():
     assert raw_markup(fine + "```python\nx = {1}\n```\n") == []
 
 
-@each_chapter
+@each_notebook
 def test_figures_have_alternative_text(path):
     """Each cell that shows a figure says in words what it shows, and none is a bitmap."""
     for _, _, metadata, _, shown in cells(path):
         assert "image/png" not in shown, "run `make rerun`: figures are SVG"
         if "image/svg+xml" in shown:
             assert len(metadata["mystnb"]["image"]["alt"]) > 60
+
+
+@each_chapter
+def test_chapters_that_train_ask_for_a_gpu(path):
+    """Colab honours it."""
+    code = "\n".join(text for kind, _, _, text, _ in cells(path) if kind == "code")
+    if re.search(r"\bVaePu\w*\(", code) and ".fit(" in code:
+        metadata = json.loads(path.read_text(encoding="utf-8"))["metadata"]
+        assert metadata.get("accelerator") == "GPU"
