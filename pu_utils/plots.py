@@ -1,4 +1,4 @@
-"""The palette of the book, and the figures that two chapters share: numbers in, a figure out."""
+"""The colours of the book, and the figures that two chapters share: numbers in, a figure out."""
 
 import io
 import sys
@@ -7,45 +7,51 @@ from contextlib import contextmanager
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.collections import Collection, QuadMesh
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from pu_utils.data import DATASET_NAMES
 from pu_utils.metrics import METRIC_NAMES
 
-# One colour per meaning in the whole book, told apart by every kind of colour vision (Okabe, Ito).
+# One colour per meaning in the whole book. All are of middle lightness: a white page and a dark one
+# both set them off, by a contrast of at least 3.
 X_ONLY = "#0072B2"
 AUGMENTED = "#D55E00"
 LABELLED = "#009E73"
-POSITIVE = "#E69F00"
-NEGATIVE = "#999999"
+POSITIVE = "#C27C00"
+NEGATIVE = "#808080"
 COLOURS = [AUGMENTED, X_ONLY, LABELLED, POSITIVE, NEGATIVE]
 TITLES = DATASET_NAMES
-# One colour and one mark per method and per data set, wherever they are drawn
+# One colour and one mark per method. "+S" has those of its method; a line without S is dashed.
 METHOD_STYLES = {
-    "VP-B+S": (AUGMENTED, "o"),
-    "VP-B": (X_ONLY, "s"),
-    "VP": ("#56B4E9", "^"),
-    "VP+S": ("#56B4E9", "^"),
-    "VP-IF": ("#CC79A7", "v"),
-    "VP-A3": (POSITIVE, "D"),
-    "LBE+S": (LABELLED, "P"),
-    "LBE+S (released)": (LABELLED, "P"),
-    "EN": ("#6A3D9A", "*"),
-    "EN+S": ("#6A3D9A", "*"),
-    "S-Prophet": ("#000000", "d"),
-    "Y-Prophet": ("#555555", "h"),
-    "VP-B+S + true y(x)": ("#CC79A7", "v"),
-    "VP-B+S + true s(x)": (POSITIVE, "D"),
-    "EM": ("#882255", "<"),
-    "EM+S": ("#882255", "<"),
-    "EM told+S": ("#117733", ">"),
-    "all-negative": (NEGATIVE, "X"),
+    "VP-B": ("#CC4778", "o"),
+    "VP": ("#0F8F96", "^"),
+    "VP-IF": ("#5B7FD0", "v"),
+    "VP-A3": ("#A0664B", "D"),
+    "LBE": ("#6B8E23", "P"),
+    "LBE (released)": ("#6B8E23", "p"),
+    "EN": ("#B8860B", "*"),
+    "EM": ("#8F63C9", "<"),
+    "EM told": ("#2F9461", ">"),
+    "SAR-EM": ("#607090", "H"),
+    "uPU": ("#4F8587", "8"),
+    "VP-B recalibrated": ("#C2703D", "o"),
 }
-SET_STYLES = [
-    (AUGMENTED, "o"), (X_ONLY, "s"), (LABELLED, "^"), (POSITIVE, "D"), ("#CC79A7", "v"),
-    (NEGATIVE, "X"),
-]  # fmt: skip
+METHOD_STYLES |= {f"{name}+S": style for name, style in METHOD_STYLES.items()}
+METHOD_STYLES |= {
+    "LBE+S (released)": METHOD_STYLES["LBE (released)"],
+    "S-Prophet": ("#777777", "d"),
+    "Y-Prophet": ("#777777", "h"),
+    "VP-B+S + true y(x)": ("#5B7FD0", "v"),
+    "VP-B+S + true s(x)": ("#B8860B", "D"),
+    "supervised": ("#607090", "s"),
+    "all-negative": ("#9A7B5B", "X"),
+}
+SET_STYLES = [(AUGMENTED, "o"), (X_ONLY, "s"), (LABELLED, "^"), (POSITIVE, "D"), ("#B5609A", "v"),
+              (NEGATIVE, "X")]  # fmt: skip
 STYLE = {
     "figure.dpi": 130,
     "font.size": 10,
@@ -58,8 +64,33 @@ STYLE = {
     "legend.fontsize": 9,
     "figure.constrained_layout.use": True,
 }
+GRID_STYLE = STYLE | {"figure.constrained_layout.use": False}  # seaborn arranges its grids itself
 CROWD = 400  # a scatter of more points than this is drawn as pixels, which weigh less
+SMALL_MULTIPLES = {"col_wrap": 2, "height": 2.3, "aspect": 1.5}  # wide enough on a telephone
+ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}  # where a legend covers nothing
 PHOTOGRAPH = "photograph"  # the mark of what a dark page must not turn into its negative
+
+
+def method_styles(methods):
+    """Options of seaborn for lines that ``hue`` and ``style`` tell apart by method.
+
+    Examples
+    --------
+    >>> method_styles(["EM", "EM+S"])["dashes"]
+    {'EM': (3, 2), 'EM+S': ''}
+    """
+    return {
+        "hue_order": methods,
+        "style_order": methods,
+        "palette": {name: METHOD_STYLES[name][0] for name in methods},
+        "markers": {name: METHOD_STYLES[name][1] for name in methods},
+        "dashes": {name: "" if asked_with_s(name) else (3, 2) for name in methods},
+    }
+
+
+def asked_with_s(method):
+    """Whether a method of a table predicts with S."""
+    return "+S" in method or method == "S-Prophet"
 
 
 @contextmanager
@@ -78,8 +109,10 @@ def as_svg(figure):
 
     Parameters
     ----------
-    figure : Figure
+    figure : Figure, or anything of matplotlib or seaborn that has one
+        It is closed, so that a notebook does not show it a second time.
     """
+    figure = figure if isinstance(figure, Figure) else figure.figure
     for artist in figure.findobj(Collection):
         shaded = isinstance(artist, QuadMesh) or getattr(artist, "filled", False)  # filled contours
         artist.set_rasterized(shaded or len(artist.get_offsets()) > CROWD)
@@ -87,11 +120,12 @@ def as_svg(figure):
     with plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "the same at every run"}):
         metadata = {"Date": None, "Creator": None}
         figure.savefig(drawn, format="svg", bbox_inches="tight", dpi=200, metadata=metadata)
+    plt.close(figure)
     return drawn.getvalue()
 
 
 def show_as_svg(shell):
-    """Let a notebook show every figure by :func:`as_svg`, and in no other form.
+    """Let a notebook show figures, axes and seaborn's grids by :func:`as_svg`, in the book's style.
 
     Parameters
     ----------
@@ -103,7 +137,9 @@ def show_as_svg(shell):
     formatters = shell.display_formatter.formatters
     for formatter in formatters.values():
         formatter.pop(Figure, None)
-    formatters["image/svg+xml"].for_type(Figure, as_svg)
+    for kind in (Figure, Axes, sns.axisgrid.Grid):
+        formatters["image/svg+xml"].for_type(kind, as_svg)
+    plt.rcParams.update(GRID_STYLE)
 
 
 if "IPython" in sys.modules and (notebook := sys.modules["IPython"].get_ipython()):
@@ -129,8 +165,6 @@ def image_strips(strips):
 def panels(curves, xlabel, ylabel, ylim=None):
     """Small multiples: one panel a title, in each one or more labelled lines.
 
-    Labels that all panels share are explained once, above them.
-
     Parameters
     ----------
     curves : dict
@@ -138,25 +172,23 @@ def panels(curves, xlabel, ylabel, ylim=None):
     xlabel, ylabel : str
     ylim : pair of float, optional
     """
-    styles = [(AUGMENTED, "-"), (X_ONLY, "--"), (LABELLED, "-."), ("black", ":")]
-    columns = min(3, len(curves))
-    rows = -(-len(curves) // columns)
-    shared = len({tuple(lines) for lines in curves.values()}) == 1
-    with new_figure(rows, columns, figsize=(7.5, 2.5 * rows), squeeze=False) as (figure, axes):
-        for ax, (title, lines) in zip(axes.flat, curves.items(), strict=False):
-            for (label, (x, y)), (colour, style) in zip(lines.items(), styles, strict=False):
-                ax.plot(x, y, color=colour, ls=style, label=label)
-            ax.set(title=title, ylim=ylim)
-            if len(lines) > 1 and not shared:
-                ax.legend()
-        for ax in axes.flat[len(curves) :]:
-            ax.axis("off")
-        if shared and len(lines) > 1:
-            handles, labels = axes.flat[0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
-        figure.supxlabel(xlabel, fontsize=10)
-        figure.supylabel(ylabel, fontsize=10)
-    return figure
+    lines = {
+        (title, label): pd.DataFrame({"x": np.asarray(x), "y": np.asarray(y)})
+        for title, labelled in curves.items()
+        for label, (x, y) in labelled.items()
+    }
+    rows = pd.concat(lines, names=["title", "line"]).reset_index()
+    labels = rows["line"].unique()
+    with plt.rc_context(GRID_STYLE):
+        grid = sns.relplot(
+            rows, x="x", y="y", col="title", hue="line", style="line", kind="line", estimator=None,
+            sort=False, palette=COLOURS[: len(labels)], legend=len(labels) > 1,
+            facet_kws={"sharex": False, "sharey": False, "ylim": ylim}, **SMALL_MULTIPLES,
+        )  # fmt: skip
+        grid.set_titles("{col_name}").set_axis_labels(xlabel, ylabel)
+        if grid.legend:
+            sns.move_legend(grid, **ABOVE, ncol=4, title=None)
+    return grid
 
 
 def bars(values, xlabel, reference=None):
@@ -183,87 +215,75 @@ def bars(values, xlabel, reference=None):
         if reference is not None:
             axes.axvline(reference[0], color="black", ls="--", lw=1, label=reference[1])
         if reference is not None or clustered:
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5)
+            axes.legend(**ABOVE, ncols=5)
     return figure
 
 
 def against_frequency(comparison, table, methods):
-    """Published bands (± 2 standard errors) and our means against c, one panel per data set.
+    """Published bands and our means, both ± 2 standard errors, against c, a panel per data set.
 
     Parameters
     ----------
     comparison : DataFrame
-        What :func:`pu_utils.reproduction.tables.compare` gives.
+        What :func:`pu_utils.reproduction.compare` gives.
     table : str
         "table1" to "table5", "tableA2" to "tableA5".
     methods : sequence of str
-        Methods of the table.
+        Methods of the table. Those asked without S have hollow marks and dashed bands.
     """
     rows = comparison[(comparison["table"] == table) & comparison["method"].isin(methods)]
-    names = list(dict.fromkeys(rows["dataset"]))
-    n_columns = 2 if len(names) == 4 else 3
-    n_rows = -(-len(names) // n_columns)
-    size = (7.5, 2.5 * len(names) / n_columns + 0.6)
-    with new_figure(n_rows, n_columns, figsize=size, sharex=True) as (figure, axes):
-        for ax, name in zip(axes.flat, names, strict=True):
-            _frequency_panel(ax, rows[rows["dataset"] == name], methods)
-            ax.set_title(TITLES.get(name, name))
-        for ax in axes[-1]:
-            ax.set_xlabel("label frequency c")
-        for ax in axes[:, 0]:
-            ax.set_ylabel(f"{METRIC_NAMES[rows['metric'].iloc[0]]} (%)", fontsize=8)
-        handles, labels = axes.flat[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
-    return figure
-
-
-def _frequency_panel(ax, rows, methods):
-    """Bands and marks of one data set; says so where nothing of ours is there."""
-    for method in methods:
-        colour, marker = METHOD_STYLES.get(method, ("black", "o"))
-        line = rows[rows["method"] == method].sort_values("label_frequency")
-        c, low = line["label_frequency"], line["published"] - 2 * line["published_se"]
-        high = line["published"] + 2 * line["published_se"]
-        ax.fill_between(c, low, high, color=colour, alpha=0.25, lw=0)
-        ax.errorbar(
-            c, line["ours"], 2 * line["ours_se"].fillna(0), fmt=marker, color=colour, ms=4,
-            lw=1, label=method,
+    rows = rows.replace({"dataset": TITLES}).sort_values("label_frequency", kind="stable")
+    styles = method_styles(methods)
+    with plt.rc_context(GRID_STYLE):
+        grid = sns.FacetGrid(
+            rows, col="dataset", col_order=rows["dataset"].unique(), hue="method", sharey=False,
+            hue_order=methods, palette=styles["palette"],
+            hue_kws={"marker": list(styles["markers"].values())}, **SMALL_MULTIPLES,
         )  # fmt: skip
-    if rows["ours"].isna().all():
-        ax.text(0.5, 0.05, "not run by us", transform=ax.transAxes, ha="center")
+        grid.map_dataframe(_published_and_ours).set_titles("{col_name}")
+        grid.set_axis_labels("label frequency c", f"{METRIC_NAMES[rows['metric'].iloc[0]]} (%)")
+        handles, labels = grid.axes[0].get_legend_handles_labels()
+        band = Patch(color=NEGATIVE, alpha=0.25)
+        legend = [*handles, band], [*labels, "published, ± 2 standard errors"]
+        grid.figure.legend(*legend, **ABOVE, ncols=3)
+    return grid
+
+
+def _published_and_ours(data, color, label, marker):
+    c, error, with_s = data["label_frequency"], 2 * data["published_se"], asked_with_s(label)
+    low, high = data["published"] - error, data["published"] + error
+    plt.fill_between(c, low, high, color=color, alpha=0.25, lw=0 if with_s else 1, ls="--")
+    mark = {"fmt": marker, "color": color, "mfc": color if with_s else "none", "ms": 5, "lw": 1}
+    plt.errorbar(c, data["ours"], 2 * data["ours_se"].fillna(0), label=label, **mark)
 
 
 def gains(table, published):
-    """Gains with their 95% intervals, filled where they are sure, and the published ones.
+    """Gains with their 95% intervals, filled where significant, beside the published ones.
 
     Parameters
     ----------
     table : DataFrame
-        What :func:`pu_utils.reproduction.tables.paired` gives.
+        What :func:`pu_utils.reproduction.paired` gives.
     published : Series
         The published gains, by data set and label frequency.
     """
-    names = list(dict.fromkeys(table.index.get_level_values("dataset")))
-    frequencies = sorted(set(table.index.get_level_values("label_frequency")))
-    with new_figure(figsize=(7, 0.85 * len(frequencies) + 1)) as (figure, axes):
-        for k, (name, (colour, marker)) in enumerate(zip(names, SET_STYLES, strict=False)):
-            rows = table.loc[name]
-            where = [frequencies.index(c) + 0.15 * (k - (len(names) - 1) / 2) for c in rows.index]
-            axes.hlines(where, rows["low"], rows["high"], color=colour, lw=1.5)
-            fill = ["white" if side == "open" else colour for side in rows["side"]]
-            dots = {"marker": marker, "edgecolor": colour, "zorder": 3, "s": 26}
-            axes.scatter(rows["mean"], where, facecolor=fill, **dots)
-            axes.scatter([], [], facecolor=colour, label=TITLES.get(name, name), **dots)
-            beside = published.loc[name].reindex(rows.index)
-            axes.scatter(beside, where, marker="|", color="black", s=40, zorder=4)
-        axes.scatter([], [], marker="|", color="black", s=40, label="published")
-        axes.axvline(0, color="black", lw=1)
-        axes.set_yticks(range(len(frequencies)), [f"c = {c}" for c in frequencies])
-        axes.invert_yaxis()
-        axes.grid(axis="y", visible=False)
-        axes.set_xscale("symlog", linthresh=1)
-        axes.set_xticks([-3, -1, -0.5, 0, 0.5, 1, 3, 10, 20])
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("U-accuracy with the rule minus without, points")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
-    return figure
+    rows = table.assign(published=published).reset_index().replace({"dataset": TITLES})
+    with plt.rc_context(GRID_STYLE):
+        grid = sns.FacetGrid(rows, col="dataset", **SMALL_MULTIPLES)
+        grid.map_dataframe(_gains).set_titles("{col_name}")
+        grid.set_axis_labels("gain of the rule, points", "label frequency c")
+        grid.figure.legend(*grid.axes[0].get_legend_handles_labels(), **ABOVE, ncols=3)
+    return grid
+
+
+def _gains(data, color):
+    where = data["label_frequency"].astype(str)
+    plt.axvline(0, color=NEGATIVE, lw=1)
+    plt.hlines(where, data["low"], data["high"], color=X_ONLY, lw=1.5, label="ours, 95% interval")
+    fill = np.where(data["side"] == "open", "white", X_ONLY)
+    dots = {"c": fill, "edgecolor": X_ONLY, "s": 26, "zorder": 3, "label": "filled: significant"}
+    plt.scatter(data["mean"], where, **dots)
+    beside = {"marker": "|", "color": AUGMENTED, "s": 60, "zorder": 4, "label": "published"}
+    plt.scatter(data["published"], where, **beside)
+    plt.xscale("symlog", linthresh=1)
+    plt.xticks([-3, -1, 0, 1, 3, 10], [-3, -1, 0, 1, 3, 10])

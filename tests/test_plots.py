@@ -1,4 +1,4 @@
-"""Each figure draws what it is given, once, in the book's style."""
+"""Figures are drawings that a page can carry in light and dark, and show what they are given."""
 
 from xml.etree import ElementTree
 
@@ -6,31 +6,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import seaborn as sns
 from IPython.core.interactiveshell import InteractiveShell
 
 from pu_utils import plots
 
-x = np.linspace(-3, 3, 61)
-y = 1 / (1 + np.exp(-x))
-
-
-def lines(figure):
-    """Labels and y-values of the lines in the first axes."""
-    return {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
-
-
-@pytest.fixture(autouse=True)
-def no_figure_left_open():
-    """A figure left open would be shown twice in a notebook."""
-    yield
-    assert plt.get_fignums() == []
-
 
 def tags(figure):
     """Names of the elements in the figure as SVG, without their namespace."""
-    return [
-        element.tag.split("}")[1] for element in ElementTree.fromstring(plots.as_svg(figure)).iter()
-    ]
+    root = ElementTree.fromstring(plots.as_svg(figure))
+    return [element.tag.split("}")[1] for element in root.iter()]
 
 
 def scatter(n_points):
@@ -63,99 +48,99 @@ def test_shades_are_drawn_as_pixels(draw):
     assert tags(figure).count("image") == 1 and len(plots.as_svg(figure)) < 300_000
 
 
-def test_a_notebook_shows_svg_alone():
-    """No pixels beside the drawing, whatever the inline backend has asked for."""
+def test_a_notebook_shows_svg_once():
+    """Of figures, axes and seaborn's grids; no pixels beside it, and nothing left open."""
     shell = InteractiveShell()
     shell.display_formatter.formatters["image/png"].for_type(plt.Figure, lambda figure: "pixels")
-    plots.show_as_svg(shell)
-    shown, _ = shell.display_formatter.format(scatter(3))
-    assert shown.keys() == {"image/svg+xml", "text/plain"}
+    with plt.rc_context():
+        plots.show_as_svg(shell)
+        points = pd.DataFrame({"x": [1, 2], "y": [1, 2]})
+        for drawn in (scatter(3), sns.scatterplot(points, x="x", y="y"), sns.relplot(points)):
+            shown, _ = shell.display_formatter.format(drawn)
+            assert shown.keys() == {"image/svg+xml", "text/plain"}
+    assert plt.get_fignums() == []
 
 
 def test_photographs_are_marked():
     """So that a dark page can leave them as they are; a drawing has no such mark."""
-    strips = plots.image_strips({"a": np.zeros((3, 4, 5))})
+    strips = plots.image_strips({"a": np.zeros((3, 4, 5)), "b": np.zeros((2, 4, 5, 3))})
+    assert [axes.images[0].get_array().shape[1] for axes in strips.axes] == [15, 10]
     assert f'id="{plots.PHOTOGRAPH}' in plots.as_svg(strips)
     assert plots.PHOTOGRAPH not in plots.as_svg(scatter(3))
 
 
-def test_image_strips_shows_each_row():
-    """One strip a title, as wide as its images together."""
-    figure = plots.image_strips({"a": np.zeros((3, 4, 5)), "b": np.zeros((2, 4, 5, 3))})
-    widths = [axes.images[0].get_array().shape[1] for axes in figure.axes]
-    assert widths == [15, 10]
+def luminance(colour):
+    """Relative luminance as WCAG defines it."""
+    channels = np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def test_colours_are_seen_on_white_and_on_dark_pages():
+    """Each has a contrast of 3, WCAG's least for graphics, with both."""
+    for colour in {*plots.COLOURS, *(colour for colour, _ in plots.METHOD_STYLES.values())}:
+        assert 1.05 / (luminance(colour) + 0.05) >= 3, colour
+        assert (luminance(colour) + 0.05) / (luminance("#121212") + 0.05) >= 3, colour
+
+
+def test_a_method_keeps_its_colour_with_s():
+    """What tells the two apart is the line, and the filling of the mark."""
+    for name, style in plots.METHOD_STYLES.items():
+        assert plots.METHOD_STYLES.get(f"{name}+S", style) == style
 
 
 def test_panels_has_one_panel_a_title():
-    """Each title gets its panel, empty places are hidden, several lines get a legend."""
-    figure = plots.panels({"a": {"": (x, y)}, "b": {"p": (x, y), "q": (x, -y)}}, "x", "y")
+    """Lines have one legend where there is more than one."""
+    x = np.linspace(-3, 3, 7)
+    figure = plots.panels(
+        {"a": {"p": (x, x), "q": (x, -x)}, "b": {"p": (x, x**2)}}, "x", "y"
+    ).figure
     assert [axes.get_title() for axes in figure.axes] == ["a", "b"]
-    assert [axes.get_legend() is not None for axes in figure.axes] == [False, True]
-    assert not figure.legends
-    figure = plots.panels({str(k): {"": (x, y)} for k in range(4)}, "x", "y")
-    assert [axes.axison for axes in figure.axes] == [True] * 4 + [False] * 2
-    assert not figure.legends
-    figure = plots.panels({name: {"p": (x, y), "q": (x, -y)} for name in "ab"}, "x", "y")
+    assert figure.axes[1].lines[0].get_ydata().tolist() == (x**2).tolist()
     assert [text.get_text() for text in figure.legends[0].texts] == ["p", "q"]
-    assert not any(axes.get_legend() for axes in figure.axes)
+    assert not plots.panels({"a": {"": (x, x)}}, "x", "y").figure.legends
+    plt.close("all")
 
 
 def test_bars_are_as_long_as_their_values():
-    """The bars have the given lengths, and the reference line its place."""
-    figure = plots.bars({"a": 0.5, "b": 0.9}, "AUC", (0.5, "chance"))
-    assert [bar.get_width() for bar in figure.axes[0].patches] == [0.5, 0.9]
-    assert list(figure.axes[0].lines[0].get_xdata()) == [0.5, 0.5]
-
-
-def test_bars_draw_a_table():
-    """One bar an entry of the table, as long as it says."""
+    """Of names, with a reference line, and of a table."""
+    axes = plots.bars({"a": 0.5, "b": 0.9}, "AUC", (0.5, "chance")).axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [0.5, 0.9]
+    assert list(axes.lines[0].get_xdata()) == [0.5, 0.5]
     table = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["u", "v"])
     lengths = [bar.get_width() for bar in plots.bars(table, "share").axes[0].patches]
     assert lengths == [0.1, 0.2, 0.3, 0.4]
 
 
 def test_against_frequency_shows_bands_and_our_means():
-    """One panel per data set; what was not run says so."""
-    comparison = pd.DataFrame(
-        {
-            "table": "table5",
-            "metric": "u_accuracy",
-            "dataset": ["mnist_3v5"] * 2 + ["cifar_ct"] * 2,
-            "label_frequency": [0.1, 0.5] * 2,
-            "method": "VP-B",
-            "published": 80.0,
-            "published_se": 1.0,
-            "ours": [81.0, 79.0, np.nan, np.nan],
-            "ours_se": [1.0, np.nan, np.nan, np.nan],
-        }
-    )
-    comparison = pd.concat(
-        [
-            comparison,
-            comparison.assign(
-                dataset=comparison["dataset"].map({"mnist_3v5": "cifar_va", "cifar_ct": "stl_va"})
-            ),
-        ]
-    )
-    figure = plots.against_frequency(comparison, "table5", ["VP-B"])
-    assert [ax.get_title() for ax in figure.axes] == ["MNIST 3v5", "CIFAR CT", "CIFAR VA", "STL VA"]
-    assert figure.axes[0].lines[0].get_ydata().tolist() == [81.0, 79.0]
-    assert not figure.axes[0].texts and figure.axes[1].texts[0].get_text() == "not run by us"
+    """A panel per data set; hollow marks without S; the legend says what a band is."""
+    row = {"table": "table5", "metric": "u_accuracy", "published": 80.0, "published_se": 1.0}
+    places = [(name, c, m) for name in ("cifar_va", "stl_va") for c in (0.1, 0.5) for m in "ab"]
+    rows = pd.DataFrame(places, columns=["dataset", "label_frequency", "method"]).assign(**row)
+    rows["method"] = rows["method"].map({"a": "VP-B", "b": "VP-B+S"})
+    rows = rows.assign(ours=[81.0, 82.0, 79.0, np.nan] * 2, ours_se=[1.0, np.nan, 1.0, 1.0] * 2)
+    figure = plots.against_frequency(rows, "table5", ["VP-B", "VP-B+S"]).figure
+    assert [axes.get_title() for axes in figure.axes] == ["CIFAR VA", "STL VA"]
+    without, with_s = (line for line in figure.axes[0].lines if line.get_marker() == "o")
+    assert without.get_ydata().tolist() == [81.0, 79.0] and with_s.get_ydata()[0] == 82.0
+    assert without.get_markerfacecolor() == "none" != with_s.get_markerfacecolor()
+    band = figure.axes[0].collections[0].get_paths()[0].get_extents()
+    assert (band.ymin, band.ymax) == (78, 82)
+    assert figure.legends[0].texts[-1].get_text() == "published, ± 2 standard errors"
+    plt.close(figure)
 
 
-def test_gains_are_filled_where_zero_is_left_out():
-    """One mark a cell, with the published one; hollow where the interval holds zero."""
+def test_gains_are_filled_where_significant():
+    """One mark a cell, with the published one; hollow where the side is open."""
     index = pd.MultiIndex.from_product(
         [["synth_1"], [0.1, 0.9]], names=["dataset", "label_frequency"]
     )
     columns = {"mean": [0.1, 9.0], "low": [-0.2, 8.0], "high": [0.4, 10.0]}
-    columns["side"] = ["open", "ahead"]
-    beside = pd.Series([0.2, 8.5], index=index)
-    axes = plots.gains(pd.DataFrame(columns, index=index), beside).axes[0]
-    intervals, dots, _, published, _ = axes.collections
+    table = pd.DataFrame(columns | {"side": ["open", "ahead"]}, index=index)
+    figure = plots.gains(table, pd.Series([0.2, 8.5], index=index)).figure
+    intervals, dots, published = figure.axes[0].collections
     assert [line[:, 0].tolist() for line in intervals.get_segments()] == [[-0.2, 0.4], [8, 10]]
-    assert dots.get_offsets()[:, 0].tolist() == [0.1, 9.0]
     hollow, filled = dots.get_facecolor()
     assert tuple(hollow) == (1, 1, 1, 1) and tuple(filled) == tuple(dots.get_edgecolor()[0])
     assert published.get_offsets()[:, 0].tolist() == [0.2, 8.5]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["c = 0.1", "c = 0.9"]
+    plt.close(figure)
