@@ -71,5 +71,7 @@ def _owner_and_name(url):
 
 
 def _replaced(text, old, new):
-    """``text`` with ``new`` for ``old`` where it is a whole OWNER/NAME."""
-    return re.sub(rf"(?<=/){re.escape(old)}(?![\w-])", new, text)
+    """``text`` with ``new`` for ``old`` as a whole OWNER/NAME or as a clone's folder."""
+    text = re.sub(rf"(?<=/){re.escape(old)}(?![\w-])", new, text)
+    folder, new_folder = (name.split("/")[1] for name in (old, new))
+    return text.replace(f"%cd -q {folder}/notebooks", f"%cd -q {new_folder}/notebooks")

@@ -201,6 +201,8 @@ def test_set_repo_rewrites_every_address(copied_repository, monkeypatch, capsys)
     ]
     for path in [*texts, *copied_repository.glob("notebooks/*.ipynb")]:
         assert old not in path.read_text(encoding="utf-8"), path
+    boot = (copied_repository / "notebooks" / "01_the_idea.ipynb").read_text(encoding="utf-8")
+    assert f"{NEW_ADDRESS}\\n" in boot and "%cd -q their-book/notebooks" in boot  # what it clones
 
 
 def test_set_repo_and_back_changes_nothing(copied_repository):

@@ -60,7 +60,7 @@ def clinic(illness, reporting):
 )
 def test_clinic(illness, reporting, visit):
     """Thresholds and counts follow the two slopes."""
-    page, troubles = visit("notebooks/01_the_setting.html", DESKTOP)
+    page, troubles = visit("notebooks/01_the_idea.html", DESKTOP)
     move(page, "clinic", illness=illness, reporting=reporting)
     shown, expected = reading(page, "clinic"), clinic(illness, reporting)
     assert troubles == [] and shown.keys() == expected.keys()
@@ -179,7 +179,7 @@ def test_the_point_is_dragged(visit):
 
 def test_keys_move_a_slider(visit):
     """A reader without a pointer comes by the tab key and goes on by the arrows."""
-    page, _ = visit("notebooks/01_the_setting.html", DESKTOP)
+    page, _ = visit("notebooks/01_the_idea.html", DESKTOP)
     slider = page.locator("[data-figure=clinic] input[name=illness]")
     slider.focus()
     slider.press("ArrowRight")
@@ -190,7 +190,7 @@ def test_keys_move_a_slider(visit):
 @pytest.mark.parametrize(
     ("page_name", "name"),
     [
-        ("01_the_setting", "fig-two-thresholds"),
+        ("01_the_idea", "fig-two-thresholds"),
         ("02_theorem_1", "fig-triangle"),
         ("04_example_2", "fig-example-2"),
     ],
@@ -260,7 +260,7 @@ def test_explorer_shows_what_is_chosen(metric, name, c, numbers, visit):
 
 def test_a_word_explains_itself(visit):
     """By pointer, by tab key, and at the first tap; Escape takes the bubble away."""
-    page, _ = visit("notebooks/01_the_setting.html", DESKTOP)
+    page, _ = visit("notebooks/01_the_idea.html", DESKTOP)
     bubble, word = page.locator("#pu-bubble"), page.locator("a.pu-term").first
     assert bubble.is_hidden()
     word.hover()
@@ -279,10 +279,10 @@ def test_a_tap_explains_and_a_second_one_leads_to_the_glossary(browser, address)
         viewport={"width": TELEPHONE, "height": 900}, has_touch=True, is_mobile=True
     )
     page = context.new_page()
-    page.goto(f"{address}/notebooks/01_the_setting.html")
+    page.goto(f"{address}/notebooks/01_the_idea.html")
     word = page.locator("a.pu-term").first
     word.tap()
-    assert page.locator("#pu-bubble").is_visible() and page.url.endswith("01_the_setting.html")
+    assert page.locator("#pu-bubble").is_visible() and page.url.endswith("01_the_idea.html")
     word.tap()
     page.wait_for_url("**/book/glossary.html#term-*")
     context.close()
@@ -299,7 +299,7 @@ def test_no_table_has_an_empty_header_row(visit):
         assert all(sum(map(bool, row)) > len(row) / 2 for row in rows), rows
 
 
-@pytest.mark.parametrize("name", ["01_the_setting", "02_theorem_1", "03_example_1", "09_lbe"])
+@pytest.mark.parametrize("name", ["01_the_idea", "02_theorem_1", "03_example_1", "09_lbe"])
 def test_formulas_fit_a_telephone(name, visit):
     """None has to be scrolled to be read."""
     page, _ = visit(f"notebooks/{name}.html", TELEPHONE)
