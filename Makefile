@@ -51,7 +51,7 @@ colab: $(READY) $(COLAB)/ready  ## run three notebooks as on Colab, with its old
 	$(BIN)/pytest -m colab tests/colab
 
 fuzz: $(READY)  ## strange input, kills and runs at once, ten times as much as in the tests
-	ROUNDS=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/test_fuzz.py tests/models/test_fuzz.py \
+	ROUNDS=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/models/test_fuzz.py \
 	  tests/reproduction/test_runner.py -k "fuzz or killed or at_once"
 
 mutants: $(MUTANTS_READY)  ## which small changes of the algebra and the models no test notices (hours)

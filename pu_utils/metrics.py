@@ -5,9 +5,9 @@ rows with ``s = 0``. All numbers are shares in [0, 1], not percentages.
 """
 
 import numpy as np
-import scipy  # its parts are loaded when they are used: commands without data need not wait
+import scipy  # imports scipy.stats, which is slow, where it is first used
 
-from pu_utils.rules import _array, _same_index
+from pu_utils.rules import _one_value_per_row
 
 METRIC_NAMES = {
     "accuracy": "accuracy without S",
@@ -114,24 +114,21 @@ def all_negative_u_accuracy(prior, label_frequency):
     >>> round(all_negative_u_accuracy(prior=0.5, label_frequency=0.9), 4)
     0.9091
     """
-    pi, c = _array(prior, "prior"), _array(label_frequency, "label_frequency")
-    if np.ndim(pi) or np.ndim(c) or not (0 < pi < 1 and 0 <= c <= 1):
+    if not (0 < prior < 1 and 0 <= label_frequency <= 1):
         raise ValueError(
             f"prior {prior} must lie in (0, 1) and label_frequency {label_frequency} in [0, 1]"
         )
     # P(Y=0 | S=0) = (1 - pi) / (1 - pi c)
-    return np.asarray((1 - pi) / (1 - pi * c)).item()
+    return float((1 - prior) / (1 - prior * label_frequency))
 
 
 def _rows(**named):
     """The named arguments as arrays of one length, or a clear error."""
-    _same_index(**named)
-    arrays = {name: np.asarray(_array(value, name)) for name, value in named.items()}
-    shapes = {name: array.shape for name, array in arrays.items()}
-    if len(set(shapes.values())) > 1 or any(len(shape) != 1 for shape in shapes.values()):
-        raise ValueError(f"shapes are {shapes}; give one value per row in each")
-    arrays = {name: array.astype(float) for name, array in arrays.items()}
+    _one_value_per_row(**named)
+    arrays = {name: np.asarray(value, dtype=float) for name, value in named.items()}
     for name, array in arrays.items():
+        if array.ndim != 1:
+            raise ValueError(f"{name} has shape {array.shape}; give one value per row")
         if np.isnan(array).any():
             raise ValueError(f"{name} holds nan; drop or impute missing rows")
         if name != "score" and not np.isin(array, (0, 1)).all():

@@ -10,22 +10,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pu_utils.rules import DUST, _array, _posteriors, _probabilities, _same_index
+from pu_utils.rules import DUST, _one_value_per_row, _posteriors, _probabilities
 
 
 class ExcessRisk(NamedTuple):
-    """Excess risk of the x-only rule over the augmented one: exact parts and the paper's bounds."""
+    """Excess risk of the x-only rule over the augmented one: exact parts and the paper's bounds.
+
+    Attributes
+    ----------
+    total : float
+        ``Delta(d_B)``, the difference of the two Bayes risks.
+    label_part : float
+        Price of not using S = 1: labelled rows that the x-only rule calls negative.
+    threshold_part : float
+        Price of the wrong threshold: unlabelled rows with y between 1/2 and (1 + s)/2.
+    lower, upper : float
+        The bounds of Theorem 1 (iii); the upper one is P(S = 1).
+    """
 
     total: float
-    """``Delta(d_B)``, the difference of the two Bayes risks."""
     label_part: float
-    """Price of not using S = 1: labelled rows that the x-only rule calls negative."""
     threshold_part: float
-    """Price of the wrong threshold: unlabelled rows with y between 1/2 and (1 + s)/2."""
     lower: float
-    """Lower bound of Theorem 1 (iii)."""
     upper: float
-    """Upper bound of Theorem 1 (iii), P(S = 1)."""
 
 
 def bayes_risk(y, weights=None):
@@ -36,7 +43,7 @@ def bayes_risk(y, weights=None):
     >>> float(bayes_risk([0.25, 0.75, 0.5, 0.0]))
     0.25
     """
-    _same_index(y=y, weights=weights)
+    _one_value_per_row(y=y, weights=weights)
     (y,) = _probabilities(y=y)
     return _mean(np.minimum(y, 1 - y), weights)
 
@@ -49,8 +56,7 @@ def augmented_bayes_risk(y, s, weights=None):
     >>> float(augmented_bayes_risk([0.25, 0.75], [0.25, 0.5]))
     0.125
     """
-    _same_index(y=y, s=s, weights=weights)
-    y, s = _posteriors(y, s)
+    y, s = _posteriors(y, s, weights=weights)
     # P(S=0 | x) min(ytilde, 1 - ytilde) = min(y - s, 1 - y) = ((1 - s) - |1 + s - 2y|) / 2  (eq. 5)
     return _mean(np.minimum(y - s, 1 - y), weights)
 
@@ -66,8 +72,7 @@ def excess_risk(y, s, weights=None):
     >>> [float(value) for value in (risk.total, risk.label_part, risk.threshold_part)]
     [0.125, 0.0625, 0.0625]
     """
-    _same_index(y=y, s=s, weights=weights)
-    y, s = _posteriors(y, s)
+    y, s = _posteriors(y, s, weights=weights)
     below = 2 * y <= 1
     between = ~below & (2 * y < 1 + s)
     return ExcessRisk(
@@ -127,16 +132,8 @@ def _mean(values, weights):
     values = np.atleast_1d(values)
     if weights is None:
         return values.sum() / values.size
-    weights = np.atleast_1d(_array(weights, "weights"))
-    if weights.shape != values.shape:
-        raise ValueError(
-            f"shapes differ: weights has {weights.shape}, y has {values.shape}; "
-            "give one weight per point"
-        )
-    negative = ~np.asarray(weights >= -DUST, dtype=bool)  # NaN counts as negative
-    if negative.any():
-        raise ValueError(f"weights holds {weights[negative][0]}; every weight must be at least 0")
-    total = weights.sum()
-    if abs(total - 1) > DUST:
+    total = np.sum(weights)
+    if not abs(total - 1) <= DUST:
         raise ValueError(f"weights sum to {total}, not to 1; divide them by their sum")
+    (weights,) = _probabilities(weights=weights)
     return (weights * values).sum()

@@ -4,13 +4,13 @@
 ``s(x) = P(S=1 | x)`` the label posterior and ``ytilde(x, l) = P(Y=1 | X=x, S=l)`` the augmented
 posterior. Equation and theorem numbers are those of the paper.
 
-Every function takes scalars, numpy arrays or sympy expressions, and is exact where its input is:
-the notebook that proves Theorem 1 and the program that decides call the same lines. (What compares
-the rows of a list with each other takes numbers.) Rules return booleans, ``True`` for class 1 (for
-symbols, the inequality itself).
+Every function takes numbers, numpy arrays or sympy expressions, and is exact where its input is
+(fractions, sympy's numbers and symbols): the notebook that proves Theorem 1 and the program that
+decides call the same lines. Rules return booleans, ``True`` for class 1 (for symbols, the
+inequality itself).
 """
 
-from numbers import Real
+from numbers import Integral
 
 import numpy as np
 
@@ -57,8 +57,8 @@ def augmented_posterior(y, s, labelled=0):
     >>> float(augmented_posterior(0.8, 0.4, labelled=1))
     1.0
     """
-    labelled = _labels(labelled, y, s)
-    y, s = _posteriors(y, s)
+    y, s = _posteriors(y, s, labelled=labelled)
+    labelled = _zeros_and_ones(labelled)
     # ytilde(x, 1) = 1,  ytilde(x, 0) = (y - s) / (1 - s)                 (proof of Theorem 1 (ii))
     return labelled + (1 - labelled) * _ratio(y - s, 1 - s)
 
@@ -88,7 +88,7 @@ def augmented_threshold(s, odds=1):
     0.7
     """
     (s,) = _probabilities(s=s)
-    odds = _positive("odds", odds)
+    _check_positive(odds=odds)
     # (y - s) / (1 - y) > t  <=>  y > (t + s) / (1 + t)            (Theorem 1 (i), Remark (iii))
     return (odds + s) / (1 + odds)
 
@@ -127,9 +127,8 @@ def naive_rule(y, labelled):
     >>> naive_rule([0.4, 0.4, 0.6], [0, 1, 0]).tolist()
     [False, True, True]
     """
-    labelled = _labels(labelled, y)
-    (y,) = _probabilities(y=y)
-    return (labelled > 0) | (2 * y > 1)
+    _one_value_per_row(y=y, labelled=labelled)
+    return (_zeros_and_ones(labelled) > 0) | x_only_rule(y)
 
 
 def augmented_rule(y, s, labelled=0, odds=1):
@@ -140,10 +139,9 @@ def augmented_rule(y, s, labelled=0, odds=1):
     >>> augmented_rule([0.6, 0.6, 0.8], [0.3, 0.3, 0.3], [0, 1, 0]).tolist()
     [False, True, True]
     """
-    labelled = _labels(labelled, y, s)
-    y, s = _posteriors(y, s)
+    y, s = _posteriors(y, s, labelled=labelled)
     # d_B^PU(x, 1) = 1,  d_B^PU(x, 0) = 1  <=>  y > (1 + s) / 2                          (eq. 2)
-    return (labelled > 0) | (y > augmented_threshold(s, odds))
+    return (_zeros_and_ones(labelled) > 0) | (y > augmented_threshold(s, odds))
 
 
 # One score, many decisions: every rule below is a threshold on the augmented posterior
@@ -157,10 +155,11 @@ def cost_sensitive_rule(y, s, labelled, false_positive_cost, false_negative_cost
     >>> cost_sensitive_rule([0.3, 0.6], 0.2, 0, 1, 4).tolist()  # a missed case is the dearer one
     [False, True]
     """
-    false_positive_cost = _positive("false_positive_cost", false_positive_cost)
-    odds = false_positive_cost / _positive("false_negative_cost", false_negative_cost)
+    _check_positive(
+        false_positive_cost=false_positive_cost, false_negative_cost=false_negative_cost
+    )
     # c_FN ytilde > c_FP (1 - ytilde)  <=>  odds of class 1 > c_FP / c_FN
-    return augmented_rule(y, s, labelled, odds)
+    return augmented_rule(y, s, labelled, false_positive_cost / false_negative_cost)
 
 
 def balanced_rule(y, s, labelled=0, weights=None):
@@ -171,8 +170,8 @@ def balanced_rule(y, s, labelled=0, weights=None):
     >>> balanced_rule([0.1, 0.2, 0.6], [0.0, 0.1, 0.4], [0, 0, 0]).tolist()
     [False, False, True]
     """
-    score = augmented_posterior(y, s)
-    labelled = _labels(labelled, score)
+    _one_value_per_row(y=y, s=s, labelled=labelled, weights=weights)
+    score, labelled = augmented_posterior(y, s), _zeros_and_ones(labelled)
     weights = (1 - labelled) * np.broadcast_to(1 if weights is None else weights, np.shape(score))
     # ytilde / pi_U > (1 - ytilde) / (1 - pi_U)  <=>  ytilde > pi_U = P(Y=1 | S=0)
     return (labelled > 0) | (score * weights.sum() > (score * weights).sum())
@@ -189,10 +188,16 @@ def budget_rule(score, labelled, budget):
     >>> budget_rule([0.2, 0.9, 0.4, 0.7], [0, 1, 0, 0], 1).tolist()
     [False, True, False, True]
     """
-    score, labelled, order = _unlabelled_by_score(score, labelled)
-    if not (isinstance(budget, int | np.integer) and budget >= 0):
+    _one_value_per_row(score=score, labelled=labelled)
+    score = np.atleast_1d(score)
+    if (score != score).any():
+        raise ValueError("score holds nan; give every row a score, or drop the row")
+    if not (isinstance(budget, Integral) and budget >= 0):
         raise ValueError(f"budget is {budget!r}; it must be a whole number of rows, 0 or more")
-    return _called(labelled, order[:budget])
+    called = np.array(np.broadcast_to(_zeros_and_ones(labelled) > 0, score.shape))
+    from_the_top = np.argsort(-score, kind="stable")
+    called[from_the_top[~called[from_the_top]][:budget]] = True
+    return called
 
 
 def precision_rule(y, s, labelled, precision):
@@ -205,11 +210,13 @@ def precision_rule(y, s, labelled, precision):
     >>> precision_rule([0.9, 0.8, 0.4], 0, [0, 0, 0], 0.7).tolist()  # (.9 + .8 + .4) / 3 = .7
     [True, True, True]
     """
+    y, s = _posteriors(y, s, labelled=labelled)
     (precision,) = _probabilities(precision=precision)
-    score, labelled, order = _unlabelled_by_score(augmented_posterior(y, s), labelled)
+    score = np.atleast_1d(augmented_posterior(y, s))
+    unlabelled = np.sort(score[np.broadcast_to(_zeros_and_ones(labelled) == 0, score.shape)])[::-1]
     # the mean of the k highest scores falls with k, what they find grows: the last k that will do
-    enough = np.cumsum(score[order] - precision) >= 0
-    return _called(labelled, order[enough & (score[order] > 0)])
+    enough = (np.cumsum(unlabelled - precision) >= 0) & (unlabelled > 0)
+    return budget_rule(score, labelled, enough.sum())
 
 
 def shift_prior(y, prior, new_prior):
@@ -223,8 +230,7 @@ def shift_prior(y, prior, new_prior):
     >>> float(shift_prior(0.5, 0.5, 0.1))
     0.1
     """
-    (y,) = _probabilities(y=y)
-    (prior,), (new_prior,) = _probabilities(prior=prior), _probabilities(new_prior=new_prior)
+    y, prior, new_prior = _probabilities(y=y, prior=prior, new_prior=new_prior)
     # odds' = odds * (pi' / (1 - pi')) / (pi / (1 - pi))
     positive, negative = y * new_prior * (1 - prior), (1 - y) * (1 - new_prior) * prior
     return _ratio(positive, positive + negative)
@@ -241,13 +247,8 @@ def certified_negative(s, least_propensity, odds=1):
     >>> certified_negative([0.1, 0.2], 0.3).tolist()  # .3 / 1.7 = .176
     [True, False]
     """
-    (s,) = _probabilities(s=s)
-    odds = _positive("odds", odds)
-    if not _open(_array(least_propensity, "least_propensity")) and not 0 < least_propensity <= 1:
-        raise ValueError(
-            f"least_propensity is {least_propensity!r}; it must be above 0 and at most 1: the "
-            "share of positives that is labelled at least, at every x"
-        )
+    s, least_propensity = _probabilities(s=s, least_propensity=least_propensity)
+    _check_positive(odds=odds, least_propensity=least_propensity)
     # y = s / e is at most s / eps, and that is called negative where
     # s / eps <= (t + s) / (1 + t)  <=>  s <= t eps / (1 + t - eps); for t = 1, eps / (2 - eps)
     return s <= odds * least_propensity / (1 + odds - least_propensity)
@@ -257,153 +258,78 @@ def certified_negative(s, least_propensity, odds=1):
 
 
 def _symbolic(value):
-    """Whether ``value`` is a sympy expression (asked without importing sympy)."""
-    return hasattr(value, "free_symbols") and hasattr(value, "is_number")
+    """Whether ``value`` is a sympy expression with a symbol in it, of which no number is known."""
+    return bool(getattr(value, "free_symbols", ()))
 
 
-def _open(value):
-    """Whether ``value`` is a sympy expression of which no number is known."""
-    return _symbolic(value) and not value.is_number
-
-
-def _real(value):
-    return isinstance(value, Real) or (_symbolic(value) and bool(value.is_real))
-
-
-def _array(value, name):
-    """``value`` as it is if symbolic, else a float array, or an object array of exact numbers."""
-    array = np.asarray(value)
-    exact = array.dtype == object
-    real = all(map(_real, array.flat)) if exact else array.dtype.kind in "biuf"
-    if not _open(value) and (not real or array.size == 0 or np.ma.is_masked(value)):
+def _one_value_per_row(**named):
+    """Refuse arrays of different shapes, and pandas objects whose rows are not the same."""
+    shapes = {name: np.shape(value) for name, value in named.items() if np.shape(value)}
+    indexes = [value.index for value in named.values() if hasattr(value, "iloc")]
+    if len(set(shapes.values())) > 1 or not all(index.equals(indexes[0]) for index in indexes):
         raise ValueError(
-            f"{name} is {array!r}; it must hold real numbers, at least one, none masked or missing"
+            f"{', '.join(shapes)} have the shapes {list(shapes.values())} and not the same rows; "
+            "give one value per row in each, a scalar, or tables with the same index"
         )
-    if _symbolic(value):
-        return value
-    if not exact:
-        return array.astype(float)
-    numbers = np.empty(array.shape, dtype=object)  # no float16 and no True among the exact ones
-    numbers.flat = [+(one.item() if isinstance(one, np.generic) else one) for one in array.flat]
-    return numbers
-
-
-def _same_index(**named):
-    """Refuse pandas objects whose rows are not the same, or not in the same order."""
-    indexes = {name: value.index for name, value in named.items() if hasattr(value, "iloc")}
-    if not all(index.equals(next(iter(indexes.values()))) for index in indexes.values()):
-        names = " and ".join(indexes)
-        raise ValueError(f"the indexes of {names} differ; align them, or pass .to_numpy() of each")
-
-
-def _first(array, bad):
-    """The first entry of ``array`` that is ``bad``, for an error message."""
-    return np.broadcast_to(array, np.shape(bad))[bad].flat[0]
 
 
 def _probabilities(**named):
-    """The named arguments as arrays of one shape with entries in [0, 1], or a clear error."""
-    _same_index(**named)
-    arrays = {name: _array(value, name) for name, value in named.items()}
-    shapes = {name: np.shape(a) for name, a in arrays.items() if np.shape(a) != ()}
-    if len(set(shapes.values())) > 1:
-        found = ", ".join(f"{name} has {shape}" for name, shape in shapes.items())
-        raise ValueError(f"shapes differ: {found}; give one value per row in each, or a scalar")
-    if shapes:  # a number of sympy's among arrays is one of their exact entries
-        arrays = {name: a if _open(a) else np.asarray(a) for name, a in arrays.items()}
-    return [_in_unit_interval(name, a) for name, a in arrays.items()]
+    """The named arguments as floats or exact numbers in [0, 1]; symbols as they are."""
+    _one_value_per_row(**named)
+    return [_clipped(name, value) for name, value in named.items()]
 
 
-def _in_unit_interval(name, array):
-    if _open(array):
-        return array
+def _clipped(name, value):
+    if _symbolic(value):
+        return value
+    array = np.asarray(value)
+    array = array if array.dtype == object else array.astype(float)
     inside = np.asarray((array >= -DUST) & (array <= 1 + DUST), dtype=bool)  # False for NaN
     if not inside.all():
         raise ValueError(
-            f"{name} holds {_first(array, ~inside)}, which is not a probability; "
-            f"{name} must lie in [0, 1]: drop or impute missing rows, and pass probabilities, "
-            "not logits, scores or percentages"
+            f"{name} holds {array[~inside][0]}, which is not in [0, 1]; drop or impute missing "
+            "rows, and pass probabilities, not logits, scores or percentages"
         )
-    return _between(array, 0 * array, 0 * array + 1) if _exact(array) else np.clip(array, 0, 1)
+    return np.asarray(np.clip(array, 0 * array, 0 * array + 1))  # ends as exact as the array
 
 
-def _between(array, low, high):
-    """Exact numbers cut down to a range, numbers of the same kind."""
-    if _symbolic(array):
-        return min(max(array, low), high)
-    return np.asarray(np.minimum(np.maximum(array, low), high))
-
-
-def _posteriors(y, s):
-    """``y`` and ``s`` as probabilities with s <= y, or a clear error."""
+def _posteriors(y, s, **others):
+    """``y`` and ``s`` as probabilities with s <= y; ``others`` must have their rows."""
+    _one_value_per_row(y=y, s=s, **others)
     y, s = _probabilities(y=y, s=s)
-    if not _open(s - y):
-        bad = np.asarray(s - y > DUST, dtype=bool)
-        if bad.any():
-            raise ValueError(
-                f"s = {_first(s, bad)} exceeds y = {_first(y, bad)}, but s = e y cannot; clip "
-                "estimates with np.minimum(s, y), or check that the two arguments are in order"
-            )
-        s = _between(s, s, y) if _exact(s) else np.minimum(s, y)
-    return y, s
+    if _symbolic(y) or _symbolic(s):
+        return y, s
+    above = np.asarray(s - y > DUST, dtype=bool)
+    if above.any():
+        s, y = (np.broadcast_to(value, above.shape)[above][0] for value in (s, y))
+        raise ValueError(
+            f"s = {s} exceeds y = {y}, but s = e y cannot; clip estimates with np.minimum(s, y), "
+            "or check that the two arguments are in order"
+        )
+    return y, np.asarray(np.minimum(s, y))
 
 
-def _labels(labelled, y, s=None):
-    """``labelled`` as an array of 0 and 1 of the shape of ``y``, or a clear error."""
-    _same_index(labelled=labelled, y=y, s=s)
-    if _open(labelled):
+def _zeros_and_ones(labelled):
+    """The label status as integers; a symbol as it is."""
+    if _symbolic(labelled):
         return labelled
-    labelled = np.asarray(_array(labelled, "labelled"))
-    bad = ~np.isin(labelled, (0, 1))
-    if bad.any():
-        raise ValueError(
-            f"labelled holds {_first(labelled, bad)}; it must be 1 (labelled) or 0 (unlabelled) "
-            "in every row"
-        )
-    if labelled.shape != () and labelled.shape != np.shape(y):
-        raise ValueError(
-            f"shapes differ: labelled has {labelled.shape}, y has {np.shape(y)}; "
-            "give one value per row in each, or a scalar"
-        )
+    labelled = np.asarray(labelled)
+    strange = ~np.isin(labelled, (0, 1))
+    if strange.any():
+        raise ValueError(f"labelled holds {labelled[strange][0]}; it must be 1 or 0 in every row")
     return labelled.astype(int)
 
 
-def _positive(name, value):
-    if not _open(_array(value, name)) and not (np.ndim(value) == 0 and 0 < value < np.inf):
-        raise ValueError(
-            f"{name} is {value!r}; it must be one positive, finite number (odds are the cost of a "
-            "false positive over that of a false negative)"
-        )
-    return value
-
-
-def _unlabelled_by_score(score, labelled):
-    """``score`` and ``labelled`` as arrays of rows, and the unlabelled rows from the top down."""
-    score = np.atleast_1d(_array(score, "score"))
-    labelled = np.broadcast_to(_labels(labelled, score), score.shape)
-    missing = np.asarray(score != score, dtype=bool)
-    if missing.any():
-        raise ValueError("score holds nan; give every row a score, or drop the row")
-    order = np.argsort(-score, kind="stable")
-    return score, labelled, order[labelled[order] == 0]
-
-
-def _called(labelled, rows):
-    """True where labelled and at ``rows``."""
-    decision = labelled > 0
-    decision[rows] = True
-    return decision
-
-
-def _exact(array):
-    """Whether arithmetic on ``array`` has no rounding: symbols and rational numbers."""
-    return _symbolic(array) or array.dtype == object
+def _check_positive(**named):
+    for name, value in named.items():
+        if not _symbolic(value) and not (np.ndim(value) == 0 and 0 < value < np.inf):
+            raise ValueError(f"{name} is {value}; it must be one positive, finite number")
 
 
 def _ratio(numerator, denominator):
     """``numerator / denominator`` with 0/0 = 0 and 1/0 = infinity; plain division of symbols."""
     if _symbolic(numerator) or _symbolic(denominator):
         return numerator / denominator
-    zero = np.asarray(denominator == 0)
-    quotient = numerator / np.where(zero, 1, denominator)
+    zero = np.asarray(denominator == 0, dtype=bool)
+    quotient = np.asarray(numerator) / np.where(zero, 1, denominator)
     return np.where(zero, np.where(numerator == 0, numerator, np.inf), quotient)[()]

@@ -190,8 +190,8 @@ def test_without_s_the_rules_are_those_of_y():
         (lambda: budget_rule([0.5, 0.5], [0, 2], 1), "labelled holds 2"),
         (lambda: precision_rule([0.5], 0, 0, 90), "precision holds 90.*percentages"),
         (lambda: shift_prior(0.5, 0.5, 10), "new_prior holds 10"),
-        (lambda: certified_negative(0.5, 0), "least_propensity is 0.*above 0"),
-        (lambda: certified_negative(0.5, 1.5), "least_propensity is 1.5"),
+        (lambda: certified_negative(0.5, 0), "least_propensity is 0.*positive"),
+        (lambda: certified_negative(0.5, 1.5), "least_propensity holds 1.5"),
     ],
 )
 def test_bad_input_names_argument_value_and_remedy(call, message):

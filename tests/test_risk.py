@@ -97,9 +97,9 @@ def test_sample_is_an_average():
     ("weights", "message"),
     [
         ([0.5, 0.4], r"weights sum to 0\.9.*divide"),
-        ([1.5, -0.5], r"weights holds -0\.5.*at least 0"),
-        ([np.nan, 1.0], "weights holds nan"),
-        ([1.0], r"weights has \(1,\), y has \(2,\)"),
+        ([1.5, -0.5], r"weights holds 1\.5"),
+        ([np.nan, 1.0], "weights sum to nan"),
+        ([1.0], r"y, weights have the shapes"),
     ],
 )
 def test_bad_weights(weights, message):

@@ -1,6 +1,5 @@
 """The identities of rules.py: exact round trips, equivalences of thresholds, edges, bad input."""
 
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -225,7 +224,7 @@ def test_sympy_numbers_stay_exact_and_are_checked():
     assert augmented_posterior(half, quarter) == sympy.Rational(1, 3)
     with pytest.raises(ValueError, match="exceeds y"):
         augmented_posterior(quarter, half)
-    with pytest.raises(ValueError, match="not a probability"):
+    with pytest.raises(ValueError, match="y holds 2"):
         x_only_rule(sympy.Integer(2))
 
 
@@ -249,17 +248,18 @@ def test_float32_and_lists_are_accepted():
     [
         (lambda: x_only_rule(1.2), r"y holds 1\.2.*\[0, 1\]"),
         (lambda: label_posterior(0.5, [-0.1, 0.5]), r"e holds -0\.1.*not logits"),
-        (lambda: x_only_rule([0.5, np.nan]), "y holds nan.*missing"),
+        (lambda: x_only_rule([0.5, np.nan]), "y holds nan.*missing rows"),
         (lambda: odds_ratio(np.inf), "e holds inf"),
         (lambda: augmented_posterior([0.5, 0.1], [0.2, 0.3]), r"s = 0\.3 exceeds y = 0\.1.*clip"),
         (lambda: propensity(0.1, 0.3), "exceeds y"),
-        (lambda: label_posterior(np.ones(3), np.ones(2)), r"y has \(3,\), e has \(2,\).*scalar"),
-        (lambda: naive_rule(np.ones(3), [0, 1]), r"labelled has \(2,\), y has \(3,\)"),
-        (lambda: naive_rule(0.5, 2), "labelled holds 2.*must be 1"),
-        (lambda: naive_rule([0.5, 0.5], [0, 3]), "labelled holds 3"),
+        (
+            lambda: label_posterior(np.ones(3), np.ones(2)),
+            r"y, e have the shapes \[\(3,\), \(2,\)\].*scalar",
+        ),
+        (lambda: naive_rule(np.ones(3), [0, 1]), r"y, labelled have the shapes"),
+        (lambda: naive_rule(0.5, 2), "labelled holds 2.*must be 1 or 0"),
         (lambda: augmented_threshold(0.5, odds=0), "odds is 0.*positive"),
         (lambda: augmented_threshold(0.5, odds=np.nan), "odds is nan"),
-        (lambda: augmented_threshold(0.5, odds=np.inf), "odds is inf"),
         (lambda: augmented_rule(0.5, 0.2, odds=[1, 2]), "one positive, finite number"),
     ],
 )
@@ -267,34 +267,6 @@ def test_bad_input_names_argument_value_and_remedy(call, message):
     """Each error says which argument is wrong, its value and what to do."""
     with pytest.raises(ValueError, match=message):
         call()
-
-
-STRANGE = {
-    "masked": np.ma.masked_array([0.5, 0.5], [False, True]),
-    "pd.NA": pd.array([0.5, pd.NA], dtype="Float64"),
-    "None": [0.5, None],
-    "complex": [0.5, 0.5 + 0j],
-    "word": ["0.5", "0.5"],
-    "empty": [],
-    "sympy's nan": sympy.nan,
-    "imaginary": sympy.I,
-    "symbols": np.array([sympy.Symbol("y")]),
-    "decimal": [Decimal("0.5")],
-}
-
-
-@pytest.mark.parametrize("value", STRANGE.values(), ids=STRANGE)
-def test_what_is_no_real_number_is_refused(value):
-    """As posterior, label status, odds and weights; complex numbers lose no part in silence."""
-    for call in (
-        lambda: x_only_rule(value),
-        lambda: augmented_posterior(0.5, value),
-        lambda: naive_rule([0.5, 0.5], value),
-        lambda: augmented_threshold(0.5, value),
-        lambda: bayes_risk([0.5, 0.5], value),
-    ):
-        with pytest.raises(ValueError):
-            call()
 
 
 def test_tables_are_aligned_or_refused():
@@ -306,7 +278,7 @@ def test_tables_are_aligned_or_refused():
         lambda: bayes_risk(y, s * 2),
         lambda: accuracy(y > 0.6, s > 0.2),
     ):
-        with pytest.raises(ValueError, match=r"indexes of .* differ; align them"):
+        with pytest.raises(ValueError, match="tables with the same index"):
             call()
     np.testing.assert_allclose(augmented_posterior(y, s.sort_index()), [1 / 6, 7 / 9])
 
