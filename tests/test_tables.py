@@ -2,6 +2,8 @@
 
 import html
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -31,6 +33,13 @@ from pu_utils.reproduction.tables import (
     seeds_run,
     split_gain,
 )
+
+
+def test_reading_tables_needs_no_models():
+    """Neither networks nor estimators are imported for it."""
+    code = "import sys, pu_utils.reproduction; print({'torch', 'sklearn'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "set()\n"
 
 
 def test_published_has_all_figures():

@@ -1,10 +1,18 @@
-"""The paper's experiments: running them, resuming, spreading them, recording their results."""
+"""The paper's experiments: running them, recording them, and reading what was recorded."""
 
-from pu_utils.reproduction.claims import golden_area
+from pu_utils.reproduction.claims import (
+    golden_area,
+    judge,
+    judge_recorded,
+    scoreboard,
+    sign_test,
+)
 from pu_utils.reproduction.compute import compute
-from pu_utils.reproduction.experiment import FIGURE_2, Experiment, grid
+from pu_utils.reproduction.experiment import FIGURE_2, LABEL_FREQUENCIES, Experiment, grid
 from pu_utils.reproduction.families import FAMILIES, Decision, Family
 from pu_utils.reproduction.notebook import expected_time, output_folder, rerun
+from pu_utils.reproduction.prophets import beside_published, prophet_decisions, prophet_numbers
+from pu_utils.reproduction.rendering import to_html, verdicts_html
 from pu_utils.reproduction.results import (
     collect,
     read_estimates,
@@ -15,10 +23,23 @@ from pu_utils.reproduction.results import (
     verify,
 )
 from pu_utils.reproduction.runner import run
-from pu_utils.reproduction.tables import by_seed
+from pu_utils.reproduction.tables import (
+    by_seed,
+    compare,
+    holm,
+    numbers,
+    paired,
+    published,
+    published_datasets,
+    seeds_run,
+    split_gain,
+)
 
 __all__ = [
-    "FAMILIES", "FIGURE_2", "Decision", "Experiment", "Family", "by_seed", "collect", "compute",
-    "expected_time", "golden_area", "grid", "output_folder", "read_estimates", "read_experiments",
-    "read_results", "record_estimates", "recorded_seconds", "rerun", "run", "verify",
+    "FAMILIES", "FIGURE_2", "LABEL_FREQUENCIES", "Decision", "Experiment", "Family",
+    "beside_published", "by_seed", "collect", "compare", "compute", "expected_time", "golden_area",
+    "grid", "holm", "judge", "judge_recorded", "numbers", "output_folder", "paired",
+    "prophet_decisions", "prophet_numbers", "published", "published_datasets", "read_estimates",
+    "read_experiments", "read_results", "record_estimates", "recorded_seconds", "rerun", "run",
+    "scoreboard", "seeds_run", "sign_test", "split_gain", "to_html", "verdicts_html", "verify",
 ]  # fmt: skip
