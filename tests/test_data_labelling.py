@@ -126,15 +126,21 @@ def test_label_frequency_out_of_range(c):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda rng: label_top_fraction([1, 0], [1, 2], 0.1), "labels no row"),
-        (lambda rng: label_by_weight([1, 0], [1, 2], 0.1, rng), "labels no row"),
+        (lambda rng: label_top_fraction([1, 0], [1, 2], 0.1), "no row was labelled"),
+        (lambda rng: label_by_weight([1, 0], [1, 2], 0.1, rng), "no row was labelled"),
         (lambda rng: label_by_propensity([1, 0], [0.0, 1.0], rng), "no row was labelled"),
         (lambda rng: logistic_propensity([0, 0], [1, 2], 0.1), "no positive row"),
-        (lambda rng: label_by_propensity([1, 0], [1.2, 0.1], rng), "propensity holds"),
-        (lambda rng: label_by_propensity([1, 0], [0.1], rng), "lengths differ"),
+        (lambda rng: label_by_propensity([1, 0], [1.2, 0.1], rng), "propensity holds a value"),
+        (
+            lambda rng: label_by_propensity([1, 0], [0.1], rng),
+            "finite number for each",
+        ),
         (lambda rng: label_top_fraction([1, 2], [1, 2], 0.5), "y must be"),
-        (lambda rng: label_top_fraction([1, 1], [1, np.nan], 0.5), "score holds"),
-        (lambda rng: label_top_fraction([1, 1], [1], 0.5), "lengths differ"),
+        (lambda rng: label_top_fraction([1, 1], [1, np.nan], 0.5), "score must be a finite"),
+        (
+            lambda rng: label_top_fraction([1, 1], [1], 0.5),
+            "finite number for each",
+        ),
         (lambda rng: label_by_weight([1, 1], [-1, 1], 0.5, rng), "weight must be"),
         (lambda rng: label_by_weight([1, 1], [0, 1], 1, rng), "weight must be"),
     ],

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from data_files import CDC, CIFAR, MNIST, needs
+from data_files import needs
+from samples import make
 
 from pu_utils.data import (
     CDC_QUESTIONS,
@@ -23,14 +24,15 @@ from pu_utils.data import (
     samples,
 )
 from pu_utils.data.features import rgb_mean
-from pu_utils.data.real import CDC_LEVELS, CDC_NAMES, CDC_PLAIN, diagnosis_weight
+from pu_utils.data.real import CDC_LEVELS, CDC_NAMES, CDC_PLAIN, CDC_SCALED, diagnosis_weight
 
 FULL = {
-    "mnist_3v5": ((13_454, 784), 0.531, MNIST),
-    "mnist_ove": ((70_000, 784), 0.508, MNIST),
-    "cifar_ct": ((12_000, 512), 0.5, CIFAR),
-    "cifar_va": ((60_000, 512), 0.4, CIFAR),
-    "cdc_diabetes": ((70_692, 38), 0.5, CDC),
+    "mnist_3v5": ((13_454, 784), 0.531),
+    "mnist_ove": ((70_000, 784), 0.508),
+    "cifar_ct": ((12_000, 512), 0.5),
+    "cifar_va": ((60_000, 512), 0.4),
+    "stl_va": ((13_000, 512), 0.4),
+    "cdc_diabetes": ((70_692, 38), 0.5),
 }
 
 
@@ -39,19 +41,16 @@ def files_are_read_once():
     """Files are unpacked once for all tests; what is made of them is made anew by each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(readers, "read_idx", cache(readers.read_idx))
-        patch.setattr(readers, "_cdc_answers", cache(readers._cdc_answers))
         yield
 
 
-in_full = [
-    pytest.param(name, False, marks=needs(*files), id=name) for name, (_, _, files) in FULL.items()
-]
+in_full = [pytest.param(name, False, marks=needs(name), id=name) for name in FULL]
 in_sample = [pytest.param(name, True, id=f"{name} sample") for name in samples.SAMPLES]
 
 
 @pytest.mark.parametrize(
     ("name", "shape", "prior"),
-    [pytest.param(k, v[0], v[1], marks=needs(*v[2]), id=k) for k, v in FULL.items()],
+    [pytest.param(name, *facts, marks=needs(name), id=name) for name, facts in FULL.items()],
 )
 def test_rows_features_and_prior(name, shape, prior):
     """Rows, features and class prior are the paper's, but for CDC's number of rows."""
@@ -92,7 +91,7 @@ def test_seed_moves_rows_only(name):
         assert labelled[0] == labelled[1]
 
 
-@pytest.mark.parametrize("sample", [True, pytest.param(False, marks=needs(*MNIST))])
+@pytest.mark.parametrize("sample", [True, pytest.param(False, marks=needs("mnist_3v5"))])
 def test_boldest_threes_are_labelled(sample):
     """Among the threes every labelled image has a larger pixel sum than every unlabelled one."""
     data = load("mnist_3v5", 0.3, seed=0, sample=sample)
@@ -113,7 +112,7 @@ def test_released_redness_labels_other_cars():
     assert 0.3 < both < 1
 
 
-@pytest.mark.parametrize("sample", [True, pytest.param(False, marks=needs(*CDC))])
+@pytest.mark.parametrize("sample", [True, pytest.param(False, marks=needs("cdc_diabetes"))])
 def test_released_cdc_copies_rows_across_parts(sample):
     """Drawn with replacement, one row of the file lies in training and test part."""
     data = load("cdc_diabetes", 0.5, seed=0, design="released", sample=sample)
@@ -144,7 +143,7 @@ def test_cdc_encoding():
 
 
 # of people with a heart disease there are so few that the difference is about three errors
-in_questions = [pytest.param(name, False, 2, marks=needs(*CDC)) for name in CDC_QUESTIONS]
+in_questions = [pytest.param(name, False, 2, marks=needs("cdc_diabetes")) for name in CDC_QUESTIONS]
 
 
 @pytest.mark.parametrize(("name", "sample", "errors"), [("cdc_diabetes", True, 4), *in_questions])
@@ -156,7 +155,7 @@ def test_cdc_labels_the_older_and_the_educated(name, sample, errors):
     assert labelled.mean() - others.mean() > errors * error
 
 
-@needs(*CDC)
+@needs("cdc_diabetes")
 @pytest.mark.parametrize(("name", "column"), CDC_QUESTIONS.items())
 def test_questions_swap_diabetes_with_another_answer(name, column):
     """The answer is the class, diabetes stands in its place, and labels go by the same weight."""
@@ -171,12 +170,12 @@ def test_questions_swap_diabetes_with_another_answer(name, column):
     assert np.all(data.s <= data.y) and data.s.sum() == int(0.5 * data.y.sum())
 
 
-@needs(*CDC)
+@needs("cdc_diabetes")
 def test_cdc_scaling_is_that_of_the_file():
     """The ranges that scale the columns, and the levels, are those found in the whole file."""
     answers = readers.read_cdc()["answers"]
     found = {name: answers[:, 1 + k] for k, name in enumerate(readers.CDC_COLUMNS)}
-    for name, (low, high) in readers.CDC_RANGES.items():
+    for name, (low, high) in CDC_SCALED.items():
         assert (found[name].min(), found[name].max()) == (low, high)
     for name, levels in CDC_LEVELS.items():
         assert np.unique(found[name]).tolist() == list(range(1, levels + 1))
@@ -201,10 +200,10 @@ def test_samples_are_small_and_licensed():
     assert all(file.name in readme for file in files)
 
 
-@needs(*MNIST, "cifar10_vgg16_64.npz", *CDC, "cifar10_sample.npz")
+@needs(*samples.SAMPLES, "cifar10_vgg16_64.npz", "cifar10_sample.npz")
 def test_samples_are_drawn_from_the_full_files(tmp_path):
     """Drawing the samples anew gives the arrays inside the package."""
-    samples.make(tmp_path)
+    make(tmp_path)
     for file in samples.FOLDER.glob("*.npz"):
         with np.load(file) as stored, np.load(Path(tmp_path) / file.name) as drawn:
             assert set(stored) == set(drawn)
@@ -223,7 +222,7 @@ def test_sets_without_a_sample(name):
     [
         (("cdc_diabetes", 0.0, 0), "label_frequency is 0.0"),
         (("mnist_3v5", 0.5, 0, "other"), "design is 'other'"),
-        (("mnist_3v5", 1e-5, 0), "labels no row"),
+        (("mnist_3v5", 1e-5, 0), "no row was labelled"),
         (("cdc_diabetes", 0.5, "0"), "seed is '0'"),
     ],
 )
@@ -245,7 +244,9 @@ def test_same_bytes_on_every_machine():
     }
 
 
-@needs(*MNIST, "cifar10_vgg16_64.npz", *CDC)  # features computed anew differ a little
+@needs(
+    *FULL, "cifar10_vgg16_64.npz", "stl10_vgg16_64.npz"
+)  # features computed anew differ a little
 def test_recorded_facts_are_those_of_the_files():
     """results/datasets.csv, which the data chapter reads, is what `data describe` says today."""
     recorded = pd.read_csv(Path(__file__).parents[1] / "results" / "datasets.csv")
@@ -260,15 +261,15 @@ def test_at_hand_looks_where_load_looks(tmp_path, monkeypatch):
     """Made sets are always at hand, real ones with all files of one way to read them."""
     monkeypatch.setenv("PU_DATA_DIR", str(tmp_path))
     assert [name for name in DATASETS if at_hand(name)] == list(SYNTHETIC)
-    for name in (*MNIST[1:], "cifar10_efflite2_224.npz", "stl10_binary.tar.gz"):
+    for name in (*readers.MNIST_FILES[1:], "cifar10_efflite2_224.npz", "stl10_binary.tar.gz"):
         (tmp_path / name).touch()
     found = ["cifar_ct_efficientnet", "cifar_ct_efficientnet_colourless"]
     found += [name.replace("_ct_", "_va_") for name in found]
     assert [name for name in DATASETS if at_hand(name)] == [*SYNTHETIC, *found]
     for name in (
-        MNIST[0],
+        readers.MNIST_FILES[0],
         "vgg16-397923af.pth",
-        "diabetes_binary_health_indicators_BRFSS2015.csv.zip",
+        readers.CDC_FILES[0],
     ):
         (tmp_path / name).touch()
     found += ["mnist_3v5", "mnist_ove", "stl_va", "cdc_diabetes", *CDC_QUESTIONS]

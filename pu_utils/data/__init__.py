@@ -93,5 +93,6 @@ def at_hand(name):
 
 
 def _file_at_hand(file):
-    downloadable = file in store.FILES and store.FILES[file].url is not None
-    return (store.data_dir() / file).exists() or (downloadable and "google.colab" in sys.modules)
+    downloadable = file in store.FILES and store.FILES[file].address
+    here = (store.data_dir() / file).exists()
+    return here or bool(downloadable and "google.colab" in sys.modules)

@@ -1,9 +1,9 @@
-"""The ``data`` commands: ``python -m pu_utils data list|fetch|verify|describe|make-samples``."""
+"""The ``data`` commands: ``python -m pu_utils data list|fetch|verify|describe``."""
 
 import csv
 import sys
 
-from pu_utils.data import REAL, features, load, samples, store
+from pu_utils.data import REAL, load, store
 
 
 def add_parser(commands):
@@ -17,18 +17,14 @@ def add_parser(commands):
     actions.add_parser("verify", help="compare checksums").set_defaults(run=verify_files)
     describe = actions.add_parser("describe", help="rows, features and prior of each set, as CSV")
     describe.set_defaults(run=describe_sets)
-    make = actions.add_parser("make-samples", help="draw the package's samples anew")
-    make.add_argument("folder", nargs="?", default=samples.FOLDER)
-    make.set_defaults(run=make_samples)
 
 
 def list_files(_arguments):
-    """Print every file with its size, licence, public home, and whether it is here."""
+    """Print every file with its licence, public home, and whether it is here."""
     print(f"in {store.data_dir()}:")
     for file in store.FILES.values():
         state = "here" if (store.data_dir() / file.name).exists() else "missing"
-        home = file.url or "no public home"
-        print(f"{state:8} {file.name:52} {file.megabytes:8.1f} MB  {file.licence}  {home}")
+        print(f"{state:8} {file.name:52} {file.licence}  {file.address or 'no public home'}")
     return 0
 
 
@@ -48,12 +44,8 @@ def fetch_sets(arguments):
 def verify_files(_arguments):
     """Print the state of every file; the exit code is 1 if one was altered."""
     states = {name: store.status(name) for name in store.FILES}
-    for path in features.stored_files():
-        states[path.name] = "whole" if features.read_stored(path) else "altered"
     for name, state in states.items():
-        print(f"{state:10} {name}")
-    if "altered" in states.values():
-        print("altered files are set aside and had again by: python -m pu_utils data fetch")
+        print(f"{state:8} {name}")
     return int("altered" in states.values())
 
 
@@ -65,13 +57,7 @@ def describe_sets(_arguments):
         try:
             data = load(name, label_frequency=0.5, seed=0)
             facts = [len(data), data.X.shape[1], f"{data.prior:.4f}", data.fingerprint[:16], ""]
-        except OSError:
-            facts = ["", "", "", "", "not run: the file is not at hand"]
+        except (ValueError, OSError) as error:
+            facts = ["", "", "", "", f"not run: {error}"]
         columns.writerow([name, *facts])
-    return 0
-
-
-def make_samples(arguments):
-    """Draw the samples inside the package anew from the full files."""
-    samples.make(arguments.folder)
     return 0

@@ -29,13 +29,7 @@ def label_by_propensity(y, propensity, rng):
     y, propensity = _checked(y, propensity=propensity)
     if not np.all((propensity >= 0) & (propensity <= 1)):
         raise ValueError("propensity holds a value that is not a probability in [0, 1]")
-    s = ((y == 1) & (rng.random(len(y)) < propensity)).astype(np.int8)
-    if not s.any():
-        raise ValueError(
-            f"no row was labelled (the expected number is {(y * propensity).sum():.3g}); "
-            "give more rows or a larger propensity"
-        )
-    return s
+    return _label_status((y == 1) & (rng.random(len(y)) < propensity))
 
 
 def label_top_fraction(y, score, label_frequency, classes=None):
@@ -58,12 +52,12 @@ def label_top_fraction(y, score, label_frequency, classes=None):
     """
     numbers = y if classes is None else np.unique(classes, return_inverse=True)[1]
     y, score, classes = _checked(y, score=score, classes=numbers)
-    s = np.zeros(len(y), dtype=np.int8)
+    labelled = np.zeros(len(y), dtype=bool)
     for positive_class in np.unique(classes[y == 1]):
         rows = np.flatnonzero((y == 1) & (classes == positive_class))
         boldest_first = rows[np.argsort(-score[rows], kind="stable")]
-        s[boldest_first[: _labelled_count(label_frequency, len(rows))]] = 1
-    return _at_least_one(s, label_frequency)
+        labelled[boldest_first[: _labelled_count(label_frequency, len(rows))]] = True
+    return _label_status(labelled)
 
 
 def label_by_weight(y, weight, label_frequency, rng):
@@ -92,9 +86,9 @@ def label_by_weight(y, weight, label_frequency, rng):
     # A race: arrival times are exponential with the weight as rate, and the first to arrive win.
     with np.errstate(divide="ignore"):
         arrival = -np.log1p(-rng.random(len(positives))) / weight[positives]
-    s = np.zeros(len(y), dtype=np.int8)
-    s[positives[np.argsort(arrival, kind="stable")[:count]]] = 1
-    return _at_least_one(s, label_frequency)
+    labelled = np.zeros(len(y), dtype=bool)
+    labelled[positives[np.argsort(arrival, kind="stable")[:count]]] = True
+    return _label_status(labelled)
 
 
 def logistic_propensity(y, score, label_frequency, power=1):
@@ -115,10 +109,13 @@ def logistic_propensity(y, score, label_frequency, power=1):
     if label_frequency == 1:
         return np.ones(len(y))
     positive_score = score[y == 1]
+
+    def excess(r):
+        return np.mean(expit(positive_score + r) ** power) - label_frequency
+
     # At these ends every positive's propensity is below, or above, the label frequency.
     middle = scipy.special.logit(label_frequency ** (1 / power))
     ends = middle - positive_score.max() - 1, middle - positive_score.min() + 1
-    excess = lambda r: np.mean(expit(positive_score + r) ** power) - label_frequency  # noqa: E731
     intercept = round(brentq(excess, *ends, xtol=1e-14), 9)  # the same on every machine
     return same_everywhere(expit(score + intercept) ** power)
 
@@ -126,10 +123,7 @@ def logistic_propensity(y, score, label_frequency, power=1):
 def check_label_frequency(label_frequency):
     """Raise unless the label frequency ``c`` lies in (0, 1]."""
     if not 0 < label_frequency <= 1:
-        raise ValueError(
-            f"label_frequency is {label_frequency}; it is the share of positives that are "
-            "labelled and must lie in (0, 1]"
-        )
+        raise ValueError(f"label_frequency is {label_frequency}; this share must lie in (0, 1]")
 
 
 def _labelled_count(label_frequency, n):
@@ -138,26 +132,21 @@ def _labelled_count(label_frequency, n):
     return math.floor(label_frequency * n + 1e-9)
 
 
-def _at_least_one(s, label_frequency):
-    if not s.any():
+def _label_status(labelled):
+    if not labelled.any():
         raise ValueError(
-            f"label_frequency {label_frequency} labels no row, too few positives are there; "
-            "give more rows or a larger label_frequency"
+            "no row was labelled: give more rows, or a larger label frequency or propensity"
         )
-    return s
+    return labelled.astype(np.int8)
 
 
 def _checked(y, **named):
     """``y`` and named numbers, one per row or one for all, as arrays; or a clear error."""
-    y, arrays = np.asarray(y), []
+    y = np.asarray(y)
     if y.ndim != 1 or not np.isin(y, (0, 1)).all():
         raise ValueError("y must be a one-dimensional array of 0 (negative) and 1 (positive)")
-    for name, values in named.items():
-        array = np.asarray(values, dtype=float)
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} holds a value that is not finite; drop or impute such rows")
-        if array.ndim and len(array) != len(y):
-            raise ValueError(f"lengths differ: y has {len(y)} rows, {name} {len(array)}; give one "
-                             "value per row in each")  # fmt: skip
-        arrays.append(array)
-    return y, *arrays
+    arrays = {name: np.asarray(values, dtype=float) for name, values in named.items()}
+    for name, array in arrays.items():
+        if array.shape not in ((), y.shape) or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be a finite number for each of the {len(y)} rows of y")
+    return y, *arrays.values()

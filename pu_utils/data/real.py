@@ -24,15 +24,13 @@ file can lie in training and test part. In the text design each row of the file 
 once. (Different people may still have given the same answers, as in any survey.)
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from pu_utils.data import features, readers, samples
-from pu_utils.data.labelling import check_label_frequency, label_by_weight, label_top_fraction
-from pu_utils.data.record import DESIGNS, PUData, check_choice, random_streams
+from pu_utils.data import readers, samples
+from pu_utils.data.labelling import label_by_weight, label_top_fraction
+from pu_utils.data.record import DESIGNS, DataSet, PUData, check_choice, random_streams
 
 CIFAR_CLASSES = (
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
@@ -42,8 +40,8 @@ STL_CLASSES = (
 )  # fmt: skip
 VEHICLES = ("airplane", "automobile", "car", "ship", "truck")
 
-CDC_SCALED = ("BMI", "GenHlth", "MentHlth", "PhysHlth")
-CDC_LEVELS = {column: readers.CDC_RANGES[column][1] for column in ("Age", "Education")}
+CDC_SCALED = {"BMI": (12, 98), "GenHlth": (1, 5), "MentHlth": (0, 30), "PhysHlth": (0, 30)}
+CDC_LEVELS = {"Age": 13, "Education": 6}
 CDC_PLAIN = tuple(column for column in readers.CDC_COLUMNS if column not in CDC_LEVELS)
 CDC_ONE_HOT = tuple((column, k) for column, n in CDC_LEVELS.items() for k in range(1, n + 1))
 CDC_NAMES = CDC_PLAIN + tuple(f"{column}_{level}" for column, level in CDC_ONE_HOT)
@@ -54,89 +52,51 @@ CDC_QUESTIONS = {
     "cdc_walking": "DiffWalk",
     "cdc_smoking": "Smoker",
 }
-QUESTION_ROWS = 10_000
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Chosen rows of a file.
-
-    Parameters
-    ----------
-    values : array
-        What is to be encoded as features.
-    y : array
-        The true class.
-    score : array
-        What the labelling looks at.
-    source_rows : array
-        Where each row stands in its file.
-    classes : array or None
-        Finer classes, in each of which the highest scores are labelled; where None, a sample is
-        labelled with the scores as weights.
-    """
-
-    values: np.ndarray
-    y: np.ndarray
-    score: np.ndarray
-    source_rows: np.ndarray
-    classes: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class RealSet:
-    """Where the rows of a real set come from, and how they become features.
-
-    It is an entry of ``pu_utils.data.DATASETS``, as a :class:`DataSet` is.
+def real_set(name, like, source, choose, encode, feature_names):
+    """The entry of ``pu_utils.data.DATASETS`` for a set that is read from files.
 
     Parameters
     ----------
     name, like : str
         Of the set, and of the set of the paper whose rows and split it shares.
-    read : callable
-        Gives the arrays of the whole file.
+    source : pair of a callable and a tuple of tuples of str
+        What gives the arrays of the whole file, and the files that it can do with, as alternatives.
     choose : callable
-        From such arrays, the design and a generator to :class:`Rows`.
+        From such arrays, the design and a generator to those of the chosen rows: ``values``, which
+        become features, ``y``, ``score`` and ``source_rows``, and perhaps finer ``classes``. In
+        each of these the highest scores are labelled; without them, a sample with the scores as
+        weights.
     encode : callable
-        From their values to float32 features.
+        From the values to float32 features.
     feature_names : tuple of str
-    ways : tuple of tuples of str
-        Files that ``read`` can do with, as alternatives.
+
+    Returns
+    -------
+    DataSet
     """
+    read, ways = source
 
-    name: str
-    like: str
-    read: Callable
-    choose: Callable
-    encode: Callable
-    feature_names: tuple
-    ways: tuple
-    synthetic = False
-
-    def make(self, label_frequency, seed, design, sample):
-        """The labelled and split set; see :func:`pu_utils.data.load`."""
+    def make(label_frequency, seed, design, sample):
         check_choice("design", design, DESIGNS)
-        check_label_frequency(label_frequency)
-        row_rng, label_rng, split_rng = random_streams(self.like, seed)
-        rows = self.choose(samples.read(self.name) if sample else self.read(), design, row_rng)
-        if rows.classes is None:
-            s = label_by_weight(rows.y, rows.score, label_frequency, label_rng)
+        row_rng, label_rng, split_rng = random_streams(like, seed)
+        rows = choose(samples.read(name) if sample else read(), design, row_rng)
+        values, classes = rows.pop("values"), rows.pop("classes", None)
+        if classes is None:
+            rows["s"] = label_by_weight(rows["y"], rows["score"], label_frequency, label_rng)
         else:
-            s = label_top_fraction(rows.y, rows.score, label_frequency, rows.classes)
-        order = split_rng.permutation(len(s))
+            rows["s"] = label_top_fraction(rows["y"], rows["score"], label_frequency, classes)
+        order = split_rng.permutation(len(values))
         return PUData(
-            X=self.encode(rows.values[order]),
-            y=rows.y[order],
-            s=s[order],
-            name=self.name,
-            label_frequency=label_frequency,
-            seed=seed,
-            design=design,
-            prior=float(rows.y.mean()),
-            feature_names=self.feature_names,
-            score=rows.score[order],
-            source_rows=rows.source_rows[order],
+            X=encode(values[order]),
+            **{array: rows[array][order] for array in rows},
+            **{"name": name, "label_frequency": label_frequency, "seed": seed, "design": design},
+            prior=float(rows["y"].mean()),
+            feature_names=feature_names,
         )
+
+    return DataSet(make, like, ways=ways)
 
 
 def boldness(images):
@@ -188,17 +148,18 @@ def _cifar_rows(file, design, rng, positives):
 
 def _stl_rows(file, design, rng):
     # the released programs number classes as CIFAR-10 does, and misread the images
-    class_names, colours = {
-        "text": (STL_CLASSES, "rgb_mean"),
-        "released": (CIFAR_CLASSES, "released_rgb_mean"),
-    }[design]
+    if design == "text":
+        class_names, colours = STL_CLASSES, file["rgb_mean"]
+    else:
+        class_names, colours = CIFAR_CLASSES, file["released_rgb_mean"]
     positives = [k for k, class_name in enumerate(class_names) if class_name in VEHICLES]
-    return _image_rows(file, file["features"], positives, redness(file[colours], design))
+    return _image_rows(file, file["features"], positives, redness(colours, design))
 
 
 def _image_rows(file, values, positives, score):
     y = np.isin(file["labels"], positives).astype(np.int8)
-    return Rows(values, y, score, file["index"], classes=file["labels"])
+    rows = {"source_rows": file["index"], "classes": file["labels"]}
+    return {"values": values, "y": y, "score": score} | rows
 
 
 def _cdc_rows(file, design, rng):
@@ -206,41 +167,35 @@ def _cdc_rows(file, design, rng):
     positives, negatives = np.flatnonzero(target == 1), np.flatnonzero(target == 0)
     drawn = rng.choice(negatives, size=len(positives), replace=design == "released")
     chosen = np.concatenate([positives, drawn])
-    answers, y = file["answers"][chosen], target[chosen].astype(np.int8)
-    return Rows(answers, y, _weight(answers), file["index"][chosen])
+    return _survey_rows(file["answers"][chosen], target[chosen], file["index"][chosen])
 
 
 def _question_rows(file, design, rng, column):
     """People at random. Diabetes takes the place of the question, whose answer is the class."""
-    chosen = rng.choice(len(file["answers"]), size=QUESTION_ROWS, replace=False)
+    chosen = rng.choice(len(file["answers"]), size=10_000, replace=False)
     answers = file["answers"][chosen]
-    y = _answer(answers, column).astype(np.int8)
+    y = _answer(answers, column)
     answers[:, 1 + readers.CDC_COLUMNS.index(column)] = answers[:, 0]
-    return Rows(answers, y, _weight(answers), file["index"][chosen])
+    return _survey_rows(answers, y, file["index"][chosen])
 
 
-def _weight(answers):
-    return diagnosis_weight(_answer(answers, "Age"), _answer(answers, "Education"))
+def _survey_rows(answers, y, index):
+    weight = diagnosis_weight(_answer(answers, "Age"), _answer(answers, "Education"))
+    return {"values": answers, "y": y.astype(np.int8), "score": weight, "source_rows": index}
 
 
 # From stored values to float32 features
 
 
 def _encode_pixels(images):
-    X = images.astype(np.float32)
-    X /= 255
-    return X
-
-
-def _encode_features(features):
-    return features.astype(np.float32)
+    return images.astype(np.float32) / 255
 
 
 def _encode_answers(answers):
     """Four columns scaled to [0, 1], age and education one-hot, the rest as it is."""
     X = np.empty((len(answers), len(CDC_NAMES)), dtype=np.float32)
     for k, column in enumerate(CDC_PLAIN):
-        low, high = readers.CDC_RANGES[column] if column in CDC_SCALED else (0, 1)
+        low, high = CDC_SCALED.get(column, (0, 1))
         X[:, k] = (_answer(answers, column) - low) / (high - low)
     for k, (column, level) in enumerate(CDC_ONE_HOT, start=len(CDC_PLAIN)):
         X[:, k] = _answer(answers, column) == level
@@ -256,39 +211,44 @@ def _answer(answers, column):
 
 
 def _mnist(name, positives, negatives):
-    read = partial(readers.read_mnist, positives + negatives)
-    pixels = tuple(f"pixel_{row}_{column}" for row in range(28) for column in range(28))
+    source = partial(readers.read_mnist, positives + negatives), (readers.MNIST_FILES,)
     choose = partial(_mnist_rows, positives=positives)
-    return RealSet(name, name, read, choose, _encode_pixels, pixels, (readers.MNIST_FILES,))
+    pixels = tuple(f"pixel_{row}_{column}" for row in range(28) for column in range(28))
+    return real_set(name, name, source, choose, _encode_pixels, pixels)
 
 
-def _images(like, source, classes, choose, recipe="vgg16"):
+def _images(like, images, classes, choose, recipe="vgg16"):
     """A set of images on the features of a recipe, which its name tells."""
     name = like if recipe == "vgg16" else f"{like}_{recipe}"
-    read = partial(readers.read_images, source, classes, recipe)
+    read = partial(readers.read_images, images, classes, recipe)
+    source = read, readers.image_ways(images, recipe)
     names = tuple(f"{recipe.removesuffix('_colourless')}_{k}" for k in range(512))
-    ways = readers.image_ways(source, recipe)
-    return RealSet(name, like, read, choose, _encode_features, names, ways)
+    return real_set(name, like, source, choose, partial(np.asarray, dtype=np.float32), names)
+
+
+def _cdc(name, choose, names):
+    source = readers.read_cdc, tuple((file,) for file in readers.CDC_FILES)
+    return real_set(name, CDC, source, choose, _encode_answers, names)
 
 
 def _question(name, column):
-    choose = partial(_question_rows, column=column)
+    """Diabetes takes the place of the question among the features."""
     names = tuple(readers.CDC_TARGET if given == column else given for given in CDC_NAMES)
-    return RealSet(name, _CDC, readers.read_cdc, choose, _encode_answers, names, readers.CDC_WAYS)
+    return _cdc(name, partial(_question_rows, column=column), names)
 
 
-_CDC = "cdc_diabetes"
+CDC = "cdc_diabetes"
 _IMAGES = (
     ("cifar_ct", "cifar10", (1, 9), partial(_cifar_rows, positives=(1,))),
     ("cifar_va", "cifar10", range(10), partial(_cifar_rows, positives=(0, 1, 8, 9))),
     ("stl_va", "stl10", range(10), _stl_rows),
 )
-_SETS = (
-    _mnist("mnist_3v5", (3,), (5,)),
-    _mnist("mnist_ove", (1, 3, 5, 7, 9), (0, 2, 4, 6, 8)),
-    *(_images(*images) for images in _IMAGES),
-    RealSet(_CDC, _CDC, readers.read_cdc, _cdc_rows, _encode_answers, CDC_NAMES, readers.CDC_WAYS),
-    *(_images(*images, recipe) for images in _IMAGES for recipe in features.OTHER_RECIPES),
-    *(_question(name, column) for name, column in CDC_QUESTIONS.items()),
-)
-REAL_SETS = {entry.name: entry for entry in _SETS}
+RECIPES = ("efficientnet", "efficientnet_colourless")
+REAL_SETS = {
+    "mnist_3v5": _mnist("mnist_3v5", (3,), (5,)),
+    "mnist_ove": _mnist("mnist_ove", (1, 3, 5, 7, 9), (0, 2, 4, 6, 8)),
+    **{images[0]: _images(*images) for images in _IMAGES},
+    CDC: _cdc(CDC, _cdc_rows, CDC_NAMES),
+    **{f"{images[0]}_{r}": _images(*images, r) for images in _IMAGES for r in RECIPES},
+    **{name: _question(name, column) for name, column in CDC_QUESTIONS.items()},
+}

@@ -24,6 +24,10 @@ MU = 1 / np.arange(1, N_FEATURES + 1)
 IDENTITY = np.ones(N_FEATURES)
 ALTERNATING = np.tile([1.0, 2.0], N_FEATURES // 2)
 GAMMA = {"text": np.full(N_FEATURES, 0.5), "released": np.eye(N_FEATURES)[0]}
+VARIANCES = {  # with which X is drawn, Y is drawn, and ``y_proba`` is computed; else the identity
+    ("synth_3", "text"): (ALTERNATING, ALTERNATING, ALTERNATING),
+    ("synth_3", "released"): (IDENTITY, ALTERNATING, IDENTITY),
+}
 SYNTHETIC = ("synth_1", "synth_2", "synth_3", "synth_scar")
 
 
@@ -40,7 +44,7 @@ def make_synthetic(name, label_frequency, seed, design="text", n=10_000):
     check_choice("design", design, DESIGNS)
     check_label_frequency(label_frequency)
     feature_rng, label_rng, _ = record.random_streams(name, seed)  # the split needs no shuffling
-    drawn_with, y_drawn_with, y_told_with = _variances(name, design)
+    drawn_with, y_drawn_with, y_told_with = VARIANCES.get((name, design), (IDENTITY,) * 3)
     X = _mixture(n, drawn_with, feature_rng)
     y = (feature_rng.random(n) < class_posterior(X, y_drawn_with)).astype(np.int8)
     score = _linear(X, GAMMA[design])
@@ -49,10 +53,7 @@ def make_synthetic(name, label_frequency, seed, design="text", n=10_000):
         X=X,
         y=y,
         s=label_by_propensity(y, propensity, label_rng),
-        name=name,
-        label_frequency=label_frequency,
-        seed=seed,
-        design=design,
+        **{"name": name, "label_frequency": label_frequency, "seed": seed, "design": design},
         prior=float(y.mean()),
         feature_names=tuple(f"x{k}" for k in range(1, N_FEATURES + 1)),
         y_proba=class_posterior(X, y_told_with),
@@ -72,15 +73,6 @@ def class_posterior(X, variances=IDENTITY):
     # y(x) = sigmoid(mu' Sigma^-1 x - mu' Sigma^-1 mu / 2)
     logits = _linear(X, MU / variances) - np.sum(MU**2 / variances) / 2
     return record.same_everywhere(scipy.special.expit(logits))
-
-
-def _variances(name, design):
-    """Diagonals of Sigma with which X is drawn, Y is drawn, and ``y_proba`` is computed."""
-    if name != "synth_3":
-        return IDENTITY, IDENTITY, IDENTITY
-    if design == "text":
-        return ALTERNATING, ALTERNATING, ALTERNATING
-    return IDENTITY, ALTERNATING, IDENTITY
 
 
 def _mixture(n, variances, rng):

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pu_utils.data import readers, store
-
 FOLDER = Path(__file__).parent
 SAMPLES = ("mnist_3v5", "cifar_ct", "cdc_diabetes")
 
@@ -37,33 +35,6 @@ def sample_images():
     """
     arrays = _read("cifar_images")
     return arrays["images"], arrays["labels"]
-
-
-def make(folder=FOLDER):
-    """Draw the samples anew from the full files: the same bytes each time."""
-    rng = np.random.default_rng(0)
-    _save(folder, "mnist_3v5", _draw(readers.read_mnist((3, 5)), 2_000, rng))
-    _save(folder, "cifar_ct", _draw(readers.read_images("cifar10", (1, 9)), 2_000, rng))
-    cdc = readers.read_cdc()
-    with_diabetes = cdc["answers"][:, 0] == 1
-    halves = [
-        _draw({name: array[rows] for name, array in cdc.items()}, 2_000, rng)
-        for rows in (with_diabetes, ~with_diabetes)
-    ]
-    _save(folder, "cdc_diabetes", {k: np.concatenate([h[k] for h in halves]) for k in cdc})
-    with np.load(store.fetch("cifar10_sample.npz")) as images:
-        shown = np.isin(images["labels"], (1, 9))
-        _save(folder, "cifar_images", {k: images[k][shown] for k in ("images", "labels", "index")})
-
-
-def _draw(arrays, n, rng):
-    """``n`` random rows, in the order of the file."""
-    rows = np.sort(rng.choice(len(arrays["index"]), size=n, replace=False))
-    return {name: array[rows] for name, array in arrays.items()}
-
-
-def _save(folder, name, arrays):
-    np.savez_compressed(Path(folder) / f"{name}.npz", **arrays)
 
 
 def _read(name):
