@@ -188,7 +188,8 @@ def panels(curves, xlabel, ylabel, ylim=None):
         grid.set_titles("{col_name}").set_axis_labels(xlabel, ylabel)
         if grid.legend:
             sns.move_legend(grid, **ABOVE, ncol=4, title=None)
-    return grid
+    plt.close(grid.figure)  # a notebook shows it once, as what the cell gives
+    return grid.figure
 
 
 def bars(values, xlabel, reference=None):
@@ -246,7 +247,8 @@ def against_frequency(comparison, table, methods):
         band = Patch(color=NEGATIVE, alpha=0.25)
         legend = [*handles, band], [*labels, "published, ± 2 standard errors"]
         grid.figure.legend(*legend, **ABOVE, ncols=3)
-    return grid
+    plt.close(grid.figure)  # a notebook shows it once, as what the cell gives
+    return grid.figure
 
 
 def _published_and_ours(data, color, label, marker):
@@ -273,7 +275,8 @@ def gains(table, published):
         grid.map_dataframe(_gains).set_titles("{col_name}")
         grid.set_axis_labels("gain of the rule, points", "label frequency c")
         grid.figure.legend(*grid.axes[0].get_legend_handles_labels(), **ABOVE, ncols=3)
-    return grid
+    plt.close(grid.figure)  # a notebook shows it once, as what the cell gives
+    return grid.figure
 
 
 def _gains(data, color):
