@@ -14,7 +14,7 @@ from pu_utils.models.sar_em import SarEm
 from pu_utils.models.scoring import cross_fit_proba, label_log_likelihood, negative_nnpu_risk
 from pu_utils.models.simple import Augmented, ElkanNoto
 from pu_utils.models.upu import NnPu, Upu
-from pu_utils.schedules import Schedule, paper_settings
+from pu_utils.schedules import SCHEDULES, Schedule, paper_settings
 
 _OF_NETWORKS = {
     "A3": "a3",
@@ -26,10 +26,31 @@ _OF_NETWORKS = {
     "VaePuOcc": "fine_tuning",
 }
 __all__ = [
-    "A3", "Augmented", "AugmentedEM", "ConflictWarning", "ElkanNoto", "ExchangeWarning",
-    "LabelModel", "Lbe", "NnPu", "PUClassifier", "PriorWarning", "Recalibrated", "SarEm",
-    "Schedule", "TrainingDiverged", "Upu", "VaePu", "VaePuBayes", "VaePuOcc", "cross_fit_proba",
-    "estimate_prior", "label_log_likelihood", "negative_nnpu_risk", "paper_settings",
+    "A3",
+    "SCHEDULES",
+    "Augmented",
+    "AugmentedEM",
+    "ConflictWarning",
+    "ElkanNoto",
+    "ExchangeWarning",
+    "LabelModel",
+    "Lbe",
+    "NnPu",
+    "PUClassifier",
+    "PriorWarning",
+    "Recalibrated",
+    "SarEm",
+    "Schedule",
+    "TrainingDiverged",
+    "Upu",
+    "VaePu",
+    "VaePuBayes",
+    "VaePuOcc",
+    "cross_fit_proba",
+    "estimate_prior",
+    "label_log_likelihood",
+    "negative_nnpu_risk",
+    "paper_settings",
 ]  # fmt: skip
 
 
