@@ -36,7 +36,6 @@ def test_the_sentences_hold(facts):
     assert facts["published_gains"] > 0.8 * facts["published_cells"]  # "nearly everywhere"
     assert facts["ours_gains"] < 0.6 * facts["ours_cells"]  # "what does not"
     assert facts["prophet_least"] > 10  # "gain"
-    assert facts["many_gained"] > 0.95 * facts["many_called"] > 20  # "nearly always"
     assert facts["nobody_best"] > 0
     assert facts["table_least"] > 0  # "ahead"
     assert facts["em_gain"] > 0.9 * facts["prophets_gain"] > facts["vp_gain"] + 2  # "can be had"

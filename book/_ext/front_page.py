@@ -16,14 +16,7 @@ from pu_utils.reproduction.tables import by_seed, compare, numbers
 
 ROOT = Path(__file__).parents[2]
 CELL = ["dataset", "label_frequency"]
-WITH_S = {  # every method that is asked both ways: naive and with S
-    "VP-B": "VP-B+S",
-    "VP": "VP+S",
-    "VP-IF": "VP-IF+S",
-    "VP-A3": "VP-A3+S",
-    "LBE (released)": "LBE+S (released)",
-    "LBE": "LBE+S",
-}
+NETWORKS = [name for vp in ("VP-B", "VP", "VP-IF", "VP-A3") for name in (vp, f"{vp}+S")]
 
 
 def facts(results):
@@ -56,7 +49,6 @@ def facts(results):
         found
         | _prophets(accuracy)
         | _regression(accuracy)
-        | _where_it_pays(recorded, accuracy)
         | _all_negative(comparison)
         | _confirmation(by_seed(read_results(Path(results) / "confirmation"), "u_accuracy"))
     )
@@ -75,23 +67,9 @@ def _prophets(accuracy):
 
 def _regression(accuracy):
     """The lead of a logistic regression over every network on the one table: least and most."""
-    networks = [method for pair in WITH_S.items() for method in pair if method.startswith("VP")]
-    leads = [_difference(accuracy, "EN+S", network) for network in networks]
+    leads = [_difference(accuracy, "EN+S", network) for network in NETWORKS]
     lead = pd.concat(leads, axis=1).loc["cdc_diabetes"].min(axis=1)
     return {"table_least": float(lead.min().round(1)), "table_most": float(lead.max().round(1))}
-
-
-def _where_it_pays(recorded, accuracy):
-    """Cells in which the naive rule calls over twice as many positives as there are, and gains."""
-    precision, recall = (by_seed(recorded, f"u_{metric}") for metric in ("precision", "recall"))
-    called = {
-        method: (recall[method] / precision[method]).where(recall[method] != 0, 0)
-        for method in WITH_S
-    }
-    called = pd.DataFrame(called).groupby(CELL).mean()
-    gain = pd.DataFrame({m: _difference(accuracy, with_s, m) for m, with_s in WITH_S.items()})
-    gained = (gain > 0).to_numpy()[(called > 2).to_numpy()]
-    return {"many_called": gained.size, "many_gained": int(gained.sum())}
 
 
 def _all_negative(comparison):
