@@ -97,7 +97,7 @@ def sigmoids(alpha, beta):
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0.5), (1, 0), (2.5, 2), (1, 1), (0.5, 3)])
 def test_sigmoids(alpha, beta, visit):
     """Boundary and risks follow the two slopes."""
-    page, troubles = visit("notebooks/04_example_2.html", DESKTOP)
+    page, troubles = visit("notebooks/03_examples.html", DESKTOP)
     move(page, "sigmoids", alpha=alpha, beta=beta)
     shown, expected = reading(page, "sigmoids"), sigmoids(alpha, beta)
     assert troubles == [] and shown.keys() == expected.keys()
@@ -192,7 +192,7 @@ def test_keys_move_a_slider(visit):
     [
         ("01_the_idea", "fig-two-thresholds"),
         ("02_theorem_1", "fig-triangle"),
-        ("04_example_2", "fig-example-2"),
+        ("03_examples", "fig-example-2"),
     ],
 )
 def test_without_scripts_the_static_figure_is_there(page_name, name, browser, address):
@@ -299,7 +299,7 @@ def test_no_table_has_an_empty_header_row(visit):
         assert all(sum(map(bool, row)) > len(row) / 2 for row in rows), rows
 
 
-@pytest.mark.parametrize("name", ["01_the_idea", "02_theorem_1", "03_example_1", "09_lbe"])
+@pytest.mark.parametrize("name", ["01_the_idea", "02_theorem_1", "03_examples", "09_lbe"])
 def test_formulas_fit_a_telephone(name, visit):
     """None has to be scrolled to be read."""
     page, _ = visit(f"notebooks/{name}.html", TELEPHONE)

@@ -62,7 +62,7 @@ def test_every_chapter_begins_where_the_contents_say(printing, book, begins):
 
 def test_formulas_are_typeset(book, begins):
     """The chapters on the mathematics begin with letters of MathJax; no page shows bare TeX."""
-    for name in ("notebooks/01_the_idea", "notebooks/02_theorem_1", "notebooks/03_example_1"):
+    for name in ("notebooks/01_the_idea", "notebooks/02_theorem_1", "notebooks/03_examples"):
         assert any("MathJax" in font for font in fonts(book.pages[begins[name] - 1])), name
     bare = [
         k for k, page in enumerate(book.pages, 1) if re.search(r"\\\(|\\\[", page.extract_text())
