@@ -3,16 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 BROWSER_READY := .venv/browser-ready
-COLAB := .venv/colab
 MUTANTS_READY := .venv/mutants-ready
 BOOK := $(BIN)/jupyter-book build . --quiet
 # the full real data sets, where they lie beside the checkout; without them their tests say so
 export PU_DATA_DIR ?= $(abspath $(wildcard ../shared/data))
 # two workers on two cores: more threads would fight
-test colab: export OMP_NUM_THREADS := 1
+test: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book test rerun serve lint bench pdf browser colab fuzz mutants lock clean
+.PHONY: help book test rerun serve lint bench pdf browser fuzz mutants lock clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-9s %s\n", $$1, $$2}' Makefile
@@ -46,9 +45,6 @@ pdf: book $(BROWSER_READY)  ## print the whole book into _build/html, by Chromiu
 
 browser: pdf  ## look at every page, and at the PDF, in headless Chromium
 	$(BIN)/pytest -n 2 -m browser tests/browser
-
-colab: $(READY) $(COLAB)/ready  ## run three notebooks as on Colab, with its older packages
-	$(BIN)/pytest -m colab tests/colab
 
 fuzz: $(READY)  ## strange input, kills and runs at once, ten times as much as in the tests
 	ROUNDS=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/models/test_fuzz.py \
@@ -84,8 +80,3 @@ $(MUTANTS_READY): $(READY)
 $(BROWSER_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser]'
 	@touch $(BROWSER_READY)
-
-$(COLAB)/ready: tests/colab/versions.txt
-	$(PYTHON) -m venv --clear $(COLAB)
-	$(COLAB)/bin/python -m pip install --quiet --requirement tests/colab/versions.txt
-	@touch $(COLAB)/ready

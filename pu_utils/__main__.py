@@ -1,7 +1,10 @@
 """The command line: ``python -m pu_utils COMMAND``."""
 
 import argparse
+import re
+import subprocess
 import sys
+from pathlib import Path
 
 
 def main(argv=None):
@@ -32,15 +35,21 @@ def _add_book_commands(commands):
     add_experiment_parsers(commands)
     set_repo = commands.add_parser("set-repo", help="write the repository's address everywhere")
     set_repo.add_argument("url", help="https://github.com/OWNER/NAME")
-    set_repo.set_defaults(run=_set_repo)
+    set_repo.set_defaults(run=set_repository)
 
 
-def _set_repo(arguments):
-    from pu_utils.repository import set_repository
-
-    for path in set_repository(arguments.url):
+def set_repository(arguments):
+    """Put another address in the place of the repository's in every tracked file."""
+    new, old = arguments.url, re.search(r"(?m)^  url: (\S+)$", Path("_config.yml").read_text())[1]
+    if not re.fullmatch(r"https://github\.com/[\w-]+/[\w.-]+(?<!\.git)", new):
+        raise ValueError(f"the address must read https://github.com/OWNER/NAME, not {new}")
+    folders = [f"%cd -q {url.rsplit('/', 1)[-1]}/" for url in (old, new)]  # in notebooks, on Colab
+    listed = subprocess.run(["git", "grep", "-zlIF", old], stdout=subprocess.PIPE, text=True).stdout
+    for path in map(Path, listed.split("\0")[:-1]):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(old, new).replace(*folders), encoding="utf-8")
         print(f"changed {path}")
-    return 0
+    return 0 if listed else 1
 
 
 if __name__ == "__main__":

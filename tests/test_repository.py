@@ -7,22 +7,25 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+from book_extensions import extension
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from pu_utils.__main__ import main
-from pu_utils.repository import repository_url, set_repository
 from tests.chapters.test_form import NOT_YET_REWRITTEN
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PYTHONS = ("3.11", "3.12", "3.13")
 LOCKED_EXTRAS = ("book", "test", "cluster")
-NEW_ADDRESS = "https://github.com/someone/their-book"
+URL = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+NEW_ADDRESS = f"{URL.rsplit('/', 2)[0]}/someone/their-book"
+addresses = extension("addresses")
 
 
 def notebook(path):
@@ -180,111 +183,88 @@ def test_a_changed_result_fails(tmp_path):
 
 
 @pytest.fixture
-def copied_repository(tmp_path):
-    """The files that hold the repository's address."""
-    for pattern in ("_config.yml", "README.md", "CITATION.cff", "pyproject.toml"):
-        shutil.copy(ROOT / pattern, tmp_path)
-    for folder in ("book", "notebooks"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+def checkout(tmp_path, monkeypatch):
+    """A copy of what the repository tracks, but for its results, to work in."""
+    command = ["git", "ls-files", "-z", "--", ":!results", ":!pu_utils"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    for name in filter(lambda name: (ROOT / name).exists(), listed.split("\0")[:-1]):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "--all"], cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_set_repo_rewrites_every_address(copied_repository, monkeypatch, capsys):
-    """After the command no file holds the old address, and the configuration holds the new one."""
-    old = repository_url(copied_repository).removeprefix("https://github.com/")
-    monkeypatch.chdir(copied_repository)
+def texts(folder):
+    """Every tracked file's bytes."""
+    files = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {path: path.read_bytes() for path in files}
+
+
+def test_set_repo_rewrites_every_address_and_back(checkout, capsys):
+    """After the command no file holds the old address; the old one again restores every byte."""
+    before = texts(checkout)
     assert main(["set-repo", NEW_ADDRESS]) == 0
     assert "_config.yml" in capsys.readouterr().out
-    assert repository_url(copied_repository) == NEW_ADDRESS
-    texts = [
-        p for p in copied_repository.rglob("*") if p.suffix in {".md", ".yml", ".toml", ".cff"}
-    ]
-    for path in [*texts, *copied_repository.glob("notebooks/*.ipynb")]:
-        assert old not in path.read_text(encoding="utf-8"), path
-    boot = (copied_repository / "notebooks" / "01_the_idea.ipynb").read_text(encoding="utf-8")
-    assert f"{NEW_ADDRESS}\\n" in boot and "%cd -q their-book/notebooks" in boot  # what it clones
+    after = texts(checkout)
+    assert not [path for path, text in after.items() if URL.encode() in text]
+    for path in checkout.glob("notebooks/*.ipynb"):
+        assert f"{NEW_ADDRESS}\\n" in path.read_text() and "%cd -q their-book/" in path.read_text()
+    assert main(["set-repo", URL]) == 0
+    assert texts(checkout) == before
 
 
-def test_set_repo_and_back_changes_nothing(copied_repository):
-    """Setting a new address and the old one again restores every byte."""
-    before = {p: p.read_bytes() for p in copied_repository.rglob("*") if p.is_file()}
-    old = repository_url(copied_repository)
-    assert set_repository(f"{NEW_ADDRESS}.git", copied_repository)
-    set_repository(old, copied_repository)
-    assert {path: path.read_bytes() for path in before} == before
-
-
-def test_set_repo_refuses_other_addresses(copied_repository, monkeypatch, capsys):
+@pytest.mark.parametrize("address", ["git@example.org:book", "https://github.com/a/b.git"])
+def test_set_repo_refuses_other_addresses(address, checkout, capsys):
     """An address that Colab cannot open is refused with the form it must have; nothing changes."""
-    monkeypatch.chdir(copied_repository)
-    before = (copied_repository / "README.md").read_text()
-    assert main(["set-repo", "git@example.org:book"]) == 1
+    before = texts(checkout)
+    assert main(["set-repo", address]) == 1
     assert "https://github.com/OWNER/NAME" in capsys.readouterr().err
-    assert (copied_repository / "README.md").read_text() == before
-
-
-@pytest.mark.parametrize("name", ["../..", "a/..", "a/b.", "a/b.git.git", "a b/c", "ü/b", "a/b\n"])
-def test_set_repo_refuses_what_is_no_name(name, copied_repository):
-    """Neither a way out of the site nor a name that could not be told from what follows it."""
-    with pytest.raises(ValueError, match="it must read"):
-        set_repository(f"https://github.com/{name}", copied_repository)
-
-
-def test_set_repo_refuses_a_way_without_return(copied_repository):
-    """``main/notebooks`` stands in every badge already: nothing is written."""
-    before = {p: p.read_bytes() for p in copied_repository.rglob("*") if p.is_file()}
-    with pytest.raises(ValueError, match="no way back"):
-        set_repository("https://github.com/main/notebooks", copied_repository)
-    assert {path: path.read_bytes() for path in before} == before
-
-
-def test_set_repo_reads_everything_before_it_writes(copied_repository):
-    """A page that cannot be read leaves all others as they are."""
-    page = copied_repository / "notebooks" / "99.ipynb"
-    page.write_bytes(b"\xff")
-    before = {p: p.read_bytes() for p in copied_repository.rglob("*") if p.is_file()}
-    with pytest.raises(ValueError, match="utf-8"):
-        set_repository(NEW_ADDRESS, copied_repository)
-    assert {path: path.read_bytes() for path in before} == before
-
-
-def test_set_repo_goes_on_after_an_accident(copied_repository, monkeypatch):
-    """Stopped after any number of files, the same command completes the work; line ends stay."""
-    (copied_repository / "README.md").write_bytes(
-        (copied_repository / "README.md").read_bytes().replace(b"\n", b"\r\n")
-    )
-    old, write = repository_url(copied_repository).encode(), Path.write_bytes
-    for n_files in (1, 5, 5):
-        left = iter(range(n_files))
-        monkeypatch.setattr(Path, "write_bytes", lambda *a, left=left: (next(left), write(*a)))
-        with pytest.raises(StopIteration):
-            set_repository(NEW_ADDRESS, copied_repository)
-    monkeypatch.setattr(Path, "write_bytes", write)
-    set_repository(NEW_ADDRESS, copied_repository)
-    assert repository_url(copied_repository) == NEW_ADDRESS
-    for path in copied_repository.rglob("*.*"):
-        assert path.is_dir() or old not in path.read_bytes(), path
-    assert b"\r\n" in (copied_repository / "README.md").read_bytes()
-
-
-def test_set_repo_elsewhere_says_where_to_run_it(tmp_path):
-    """Outside the repository the error names the remedy."""
-    with pytest.raises(ValueError, match="top of the repository"):
-        set_repository(NEW_ADDRESS, tmp_path)
-
-
-def test_a_config_without_address_says_what_to_add(tmp_path):
-    """However it lost it."""
-    (tmp_path / "_config.yml").write_text("repository: {}\n")
-    with pytest.raises(ValueError, match="put the repository's address there"):
-        repository_url(tmp_path)
+    assert texts(checkout) == before
 
 
 def test_addresses_are_in_step():
     """Metadata and pages repeat the address of _config.yml."""
-    url = repository_url(ROOT)
     for name in ("README.md", "CITATION.cff", "pyproject.toml", "book/rerun.md"):
-        assert url in (ROOT / name).read_text(encoding="utf-8"), name
+        assert URL in (ROOT / name).read_text(encoding="utf-8"), name
+
+
+@pytest.mark.parametrize(
+    ("repository", "book"),
+    [
+        ("https://github.com/Some-One/Book", "https://some-one.github.io/Book/"),
+        ("https://github.com/Some-One/some-one.github.io", "https://some-one.github.io/"),
+    ],
+)
+def test_book_address_is_that_of_github_pages(repository, book):
+    """A repository that is called like the owner's site is the site itself."""
+    assert addresses.book_address(repository) == book
+
+
+@pytest.fixture
+def config():
+    """What Sphinx knows of the addresses when a build begins."""
+    buttons = {"launch_buttons": {"colab_url": "c"}, "use_repository_button": True}
+    options = {"repository_url": "https://github.com/your-name/a", "use_issues_button": True}
+    return SimpleNamespace(html_theme_options=options | buttons, html_baseurl="")
+
+
+def test_no_button_leads_to_a_placeholder(config, monkeypatch):
+    """Nobody is there to open a notebook or an issue."""
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    addresses.set_address(None, config)
+    options = config.html_theme_options
+    assert not options["launch_buttons"]
+    assert not options["use_repository_button"] and not options["use_issues_button"]
+
+
+def test_the_workflow_knows_the_address(config, monkeypatch):
+    """The book that it builds opens its own repository, whatever the configuration says."""
+    monkeypatch.setenv("GITHUB_REPOSITORY", "some/book")
+    addresses.set_address(None, config)
+    assert config.html_theme_options["repository_url"] == "https://github.com/some/book"
+    assert config.html_theme_options["launch_buttons"] and config.html_baseurl.endswith("io/book/")
 
 
 # Workflow

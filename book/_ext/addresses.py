@@ -1,17 +1,17 @@
 """What search engines, link previews and lost readers see: descriptions, addresses, a 404 page.
 
-The book's own address follows from the repository's, as GitHub Pages gives it.
+The book's own address follows from the repository's, as GitHub Pages gives it. A workflow on GitHub
+knows that better than ``_config.yml``.
 """
 
+import os
 from html import escape
 from pathlib import Path
 from textwrap import shorten
 
 from docutils import nodes
 
-from pu_utils.repository import repository_url
-
-ROOT = Path(__file__).parents[2]
+PLACEHOLDER = "/your-name/"
 CARD = "_static/two_thresholds.png"
 NOT_FOUND = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Page not found</title>
@@ -26,15 +26,30 @@ a {{ color: inherit; }}
 """
 
 
-def book_address():
-    """Where GitHub Pages shows the book of the repository."""
-    owner, name = repository_url(ROOT).split("/")[-2:]
-    return f"https://{owner}.github.io/{name}/"
+INDEX = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<link rel="canonical" href="{address}">
+<meta http-equiv="refresh" content="0; url={page}.html">
+</head><body><a href="{page}.html">{title}</a></body></html>
+"""
+
+
+def book_address(repository):
+    """Where GitHub Pages shows the book of a repository."""
+    owner, name = repository.rstrip("/").split("/")[-2:]
+    site = f"{owner.lower()}.github.io"
+    return f"https://{site}/" if name.lower() == site else f"https://{site}/{name}/"
 
 
 def set_address(app, config):
-    """Tell Sphinx, which links each page to its canonical address."""
-    config.html_baseurl = book_address()
+    """Tell Sphinx the addresses; no button leads to a placeholder."""
+    options = config.html_theme_options
+    if "GITHUB_REPOSITORY" in os.environ:
+        options["repository_url"] = f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
+    if PLACEHOLDER in options["repository_url"]:
+        options |= {"launch_buttons": {}, "use_repository_button": False}
+        options["use_issues_button"] = False
+    config.html_baseurl = book_address(options["repository_url"])
 
 
 def description(doctree):
@@ -66,7 +81,7 @@ def describe(app, pagename, templatename, context, doctree):
 
 
 def write_map(app, error):
-    """List every page for search engines, and leave a page for those who miss one."""
+    """Write a map of the site, the way from its top to the first page, and a page for the lost."""
     if error or app.builder.format != "html":
         return
     address, out = app.config.html_baseurl, Path(app.outdir)
@@ -79,6 +94,9 @@ def write_map(app, error):
         encoding="utf-8",
     )
     out.joinpath("404.html").write_text(NOT_FOUND.format(address=address), encoding="utf-8")
+    title, page = escape(app.config.html_title), app.config.root_doc
+    index = INDEX.format(title=title, page=page, address=f"{address}{page}.html")
+    out.joinpath("index.html").write_text(index, encoding="utf-8")
 
 
 def setup(app):

@@ -5,17 +5,17 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from IPython.core.inputtransformer2 import TransformerManager
 
-from pu_utils.repository import repository_url
-
 ROOT = Path(__file__).parents[2]
+URL = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
 BOOT = f"""\
 import sys
 
 if "google.colab" in sys.modules:  # fetch the book and its module; Colab keeps its own torch
-    !git clone --quiet --depth 1 {repository_url(ROOT)}
-    %cd -q {repository_url(ROOT).rsplit("/", 1)[1]}/notebooks
+    !git clone --quiet --depth 1 {URL}
+    %cd -q {URL.rsplit("/", 1)[1]}/notebooks
     %pip install --quiet .."""
 FOLDED = re.compile(r"<details>\s*<summary>[^\n]*</summary>\n\n.*?\n\n</details>", re.DOTALL)
 
