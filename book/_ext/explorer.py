@@ -15,8 +15,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from pu_utils.data import DATASET_NAMES
 from pu_utils.metrics import METRIC_NAMES
-from pu_utils.reproduction import read_results
-from pu_utils.reproduction.tables import METHODS, PLACE, compare
+from pu_utils.reproduction import compare, read_results
+from pu_utils.reproduction.tables import METHODS, PLACE
 
 ROOT = Path(__file__).parents[2]
 SOURCES = {"published": "published", "clean": "ours", "replay": "ours, in the program's order"}

@@ -10,12 +10,10 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from pu_utils.data import DATASET_NAMES
-from pu_utils.reproduction import read_results
-from pu_utils.reproduction.claims import sign_test
-from pu_utils.reproduction.tables import by_seed, compare, numbers
+from pu_utils.reproduction import by_seed, compare, numbers, read_results, sign_test
+from pu_utils.reproduction.tables import CELL
 
 ROOT = Path(__file__).parents[2]
-CELL = ["dataset", "label_frequency"]
 NETWORKS = [name for vp in ("VP-B", "VP", "VP-IF", "VP-A3") for name in (vp, f"{vp}+S")]
 
 

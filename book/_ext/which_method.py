@@ -7,8 +7,8 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from pu_utils.data import DATASET_NAMES
-from pu_utils.reproduction import read_results
-from pu_utils.reproduction.tables import by_seed
+from pu_utils.reproduction import by_seed, read_results
+from pu_utils.reproduction.rendering import html_table
 
 RESULTS = Path(__file__).parents[2] / "results" / "confirmation"
 COLUMNS = {
@@ -20,6 +20,7 @@ COLUMNS = {
 }
 TOLD = "EM told+S"  # knows more than the others, and is never the best of them
 FREQUENCIES = (0.1, 0.5, 0.9)
+LABEL = "U-accuracy of five methods by data set and label frequency"
 
 
 def evidence(results=RESULTS):
@@ -38,25 +39,11 @@ def evidence(results=RESULTS):
 
 def to_html(table):
     """The table as HTML; of the methods that are told nothing the best is bold."""
-    heads = "".join(f"<th scope='col'>{name}</th>" for name in ("set", "c", *COLUMNS.values()))
-    bodies = "".join(_body(name, rows) for name, rows in table.groupby("dataset", sort=False))
-    return (
-        "<div class='pu-table'><div class='pu-box' tabindex='0' role='region' "
-        "aria-label='U-accuracy of five methods by data set and label frequency'><table>"
-        f"<thead><tr>{heads}</tr></thead>{bodies}</table></div></div>"
-    )
-
-
-def _body(name, rows):
-    head = f"<th scope='rowgroup' rowspan='{len(rows)}'>{DATASET_NAMES[name]}</th>"
-    lines = ""
-    for (_, c), row in rows.round().iterrows():
-        best = row.drop(TOLD).eq(row.drop(TOLD).max())
-        forms = dict.fromkeys(best.index[best], "<strong>{:.0f}</strong>")
-        numbers = (forms.get(method, "{:.0f}").format(row[method]) for method in COLUMNS)
-        cells = "".join(f"<td>{number}</td>" for number in numbers)
-        lines, head = f"{lines}<tr>{head}<th scope='row'>{c}</th>{cells}</tr>", ""
-    return f"<tbody>{lines}</tbody>"
+    best = table.round().eq(table.round().drop(columns=TOLD).max(axis=1), axis=0)
+    texts = table.map("{:.0f}".format)
+    texts = texts.mask(best.assign(**{TOLD: False}), "<strong>" + texts + "</strong>")
+    texts = texts.rename(columns=COLUMNS, index=DATASET_NAMES).rename_axis(["set", "c"])
+    return f"<div class='pu-table'>{html_table(texts, LABEL)}</div>"
 
 
 class MethodEvidence(SphinxDirective):
