@@ -32,7 +32,8 @@ def explain_terms(app, doctree, docname):
         return
     meanings, places = entries(app.env.get_doctree(GLOSSARY))
     for link in links:
-        place = places.get(link.astext().lower())
+        word = link.astext().lower()
+        place = places.get(word, places.get(word.removesuffix("s")))
         if place and "#" not in link["refuri"]:
             link["refuri"] += f"#{place}"
         place = link["refuri"].partition("#")[2]
