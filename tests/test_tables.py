@@ -177,10 +177,14 @@ def test_differences_are_taken_seed_by_seed():
     assert (paired(seeds["VP+S"] - seeds["VP-B+S"])["side"] == "behind").all()
     assert (paired(0 * seeds["VP+S"])["side"] == "open").all()  # equal in every seed
     moved = seeds["VP-B+S"] - seeds["VP+S"] + 3 * (seeds.index.get_level_values("seed") == 2)
-    row = paired(moved).iloc[0]  # differences of 1, 1 and 4: mean 2, standard error 1
+    made, real = (row for _, row in paired(moved).iterrows())
+    row = made  # differences of 1, 1 and 4: mean 2, standard error 1
     assert row[["mean", "low", "high"]].tolist() == pytest.approx([2, 2 - 4.302653, 2 + 4.302653])
     assert row["p"] == pytest.approx(0.183503, abs=1e-6)  # of Student's t = 2, two degrees
     assert row["holm"] == pytest.approx(2 * row["p"]) and row["side"] == "open"
+    # of splits the variance is 1/3 + 15/70 times that of a seed, in the place of 1/3
+    assert real["high"] - 2 == pytest.approx(4.302653 * np.sqrt(3 * (1 / 3 + 15 / 70)))
+    assert real["p"] > made["p"]
     assert paired(moved.drop(2, level="seed")).empty
 
 

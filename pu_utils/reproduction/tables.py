@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pu_utils.data import DATASET_NAMES, DATASETS
+from pu_utils.data import DATASET_NAMES, DATASETS, SYNTHETIC
 from pu_utils.data.record import DESIGNS, check_choice
 from pu_utils.metrics import METRIC_NAMES
 from pu_utils.reproduction.experiment import schedule_of
@@ -23,6 +23,7 @@ TOLD_THE_TRUTH = (
     "S-Prophet", "Y-Prophet", "VP-B+S + true s(x)", "VP-B+S + true y(x)", "supervised",
 )  # fmt: skip
 FEWEST_SEEDS = 3  # that a difference is measured with
+TEST_TO_TRAINING = 15 / 70  # rows of a split
 LEVEL = 0.05  # of tests, after Holm's correction
 
 # Two readings of what was recorded. "clean": every method goes on from the same trained VP, and
@@ -269,7 +270,10 @@ def paired(differences):
     """Mean differences with their intervals, and which of them are significant.
 
     Two methods of one seed decide on the same test rows, most often by the same trained model:
-    what a seed does to both cancels out of their difference.
+    what a seed does to both cancels out of their difference. Synthetic sets are drawn anew for each
+    seed. The seeds of a real set are splits of the same rows and so not independent: there the
+    variance of the mean is Nadeau and Bengio's corrected one, 1/J + 15/70 in the place of 1/J for J
+    splits of which 15% are test rows and 70% training rows.
 
     Parameters
     ----------
@@ -290,7 +294,8 @@ def paired(differences):
 
     table = differences.dropna().groupby(CELL).agg(["mean", "sem", "count"])
     table = table.set_axis(["mean", "error", "seeds"], axis=1).query("seeds >= @FEWEST_SEEDS")
-    error = table.pop("error")
+    real = ~table.index.get_level_values("dataset").isin(SYNTHETIC)
+    error = table.pop("error") * np.sqrt(1 + real * table["seeds"] * TEST_TO_TRAINING)
     half = student.ppf(0.975, table["seeds"] - 1) * error
     table.insert(1, "low", table["mean"] - half)
     table.insert(2, "high", table["mean"] + half)
