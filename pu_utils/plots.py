@@ -254,7 +254,9 @@ def against_frequency(comparison, table, methods):
 def _published_and_ours(data, color, label, marker):
     c, error, with_s = data["label_frequency"], 2 * data["published_se"], asked_with_s(label)
     low, high = data["published"] - error, data["published"] + error
-    plt.fill_between(c, low, high, color=color, alpha=0.25, lw=0 if with_s else 1, ls="--")
+    plt.fill_between(
+        c, low, high, color=color, alpha=0.25, lw=0 if with_s else 1, ls="-" if with_s else "--"
+    )
     mark = {"fmt": marker, "color": color, "mfc": color if with_s else "none", "ms": 5, "lw": 1}
     plt.errorbar(c, data["ours"], 2 * data["ours_se"].fillna(0), label=label, **mark)
 
