@@ -22,12 +22,12 @@ from pu_utils import rules
 from pu_utils.models.a3 import A3
 from pu_utils.models.base import estimator, hold_out, with_seed
 from pu_utils.models.networks import (
-    Classifier,
-    History,
+    Epochs,
     NetworkClassifier,
-    Training,
     adam,
+    descend,
     in_parts,
+    train_with_early_stopping,
 )
 from pu_utils.models.vae_pu import WEIGHT_DECAY, VaePu, pu_objective, pu_risks
 from pu_utils.schedules import Schedule
@@ -61,44 +61,15 @@ class Strata(NamedTuple):
 
     labelled: torch.Tensor  # (n_L, p)
     unlabelled: torch.Tensor  # (n_U, p)
-    chosen: torch.Tensor  # indices into the latter
-    all_labelled: slice = slice(None)
-    all_unlabelled: slice = slice(None)
+    selected: torch.Tensor  # indices into the latter
 
 
-class FineTuning(Training):
-    """The state of one fine-tuning: the network, the training part, the validation part."""
-
-    def __init__(self, target, shares, strata=None, held=None, history=None):
-        self.network, self.shares = target, shares
-        self.strata, self.held, self.history = strata, held, history
-
-    def train(self, optimizer, n_steps, criterion=None, seeds=None):
-        """Full-batch steps; the best one by the criterion, or by the PU risk, is kept."""
-        self.optimizer, self.validation_loss = optimizer, criterion or self.pu_risk
-        self.improve("fine-tuning", n_steps, n_steps, seeds)
-
-    def batches(self):
-        """One full batch."""
-        return ["all rows"]
-
-    def loss(self, _):
-        """What a step descends."""
-        return pu_objective(*self.risks(self.strata))
-
-    def pu_risk(self):
-        """The non-negative risk on the validation part."""
-        positive, negative = self.risks(self.held)
-        return positive + negative.clamp(min=0)
-
-    def risks(self, strata):
-        """Positive and negative risk with the chosen rows for the unlabelled positives."""
-        labelled, unlabelled, chosen, *rows = strata
-        g = in_parts(self.network, torch.cat([labelled, unlabelled], dim=-2))
-        g_labelled, g_unlabelled = g.split([labelled.shape[-2], unlabelled.shape[-2]], dim=-1)
-        g_chosen = self.weigh(self.take(g_unlabelled, chosen), chosen)
-        g_labelled, g_unlabelled = map(self.weigh, (g_labelled, g_unlabelled), rows)
-        return pu_risks(g_labelled, g_chosen, g_unlabelled, self.shares)
+def selected_risks(target, strata, shares):
+    """Positive and negative risk with the selected rows for the unlabelled positives."""
+    labelled, unlabelled, selected = strata
+    g = in_parts(target, torch.cat([labelled, unlabelled]))  # (n,)
+    g_labelled, g_unlabelled = g.split([len(labelled), len(unlabelled)])
+    return pu_risks(g_labelled, g_unlabelled[selected], g_unlabelled, shares)
 
 
 @estimator
@@ -119,14 +90,6 @@ class FineTunedVaePu(NetworkClassifier):
     }
 
     def _train(self, training, held, random_state):
-        self._check_validation(held)
-        base = self._new_base(random_state)
-        if not hasattr(base, "networks_"):
-            base.fit(*training, validation=held[:2])
-        tuning, criterion = self._fine_tuning(base, training, held, random_state)
-        tuning.train(self._adam(adam, tuning.network), base.schedule_.fine_tuning_steps, criterion)
-
-    def _check_validation(self, held):
         if len(np.unique(held[1])) < 2:
             raise ValueError(
                 "validation holds one label status only; give labelled and unlabelled rows, or "
@@ -137,36 +100,61 @@ class FineTunedVaePu(NetworkClassifier):
                 "stopping is 'oracle' but validation holds no true classes; give "
                 "fit(..., validation=(X, s, y)), or stop by 'pu_risk', which needs none"
             )
+        if not hasattr(self.base_, "networks_"):
+            self._fit_base(training, held, random_state)
+        self.prior_, self.label_frequency_ = self.base_.prior_, self.base_.label_frequency_
+        kept = self._allowed_rows(training[1], random_state)
+        X, s = (values[kept] for values in training)
+        kept_held = self._allowed_rows(held[1], random_state)
+        self.unlabelled_rows_ = self.training_rows_[kept][s == 0]
+        score = self._selector(X, s, random_state)
+        self.selection_scores_ = score(X[s == 0])
+        strata = self._strata(X, s, self.selection_scores_)
+        self.selected_ = self.unlabelled_rows_[strata.selected.cpu().numpy()]
+        self._fine_tune(strata, [values[kept_held] for values in held], score)
 
-    def _some_rows(self, training, held, random_state):
-        """Both parts cut down to what the schedule allows, and which rows of ``X`` are left."""
-        parts, limit = [training, held], self.base_.schedule_.fine_tuning_rows or np.inf
-        rows = self.training_rows_
-        for k, part in enumerate(parts):
-            if len(part[1]) > limit:
-                kept = hold_out(part[1], limit / len(part[1]), random_state)[1]
-                parts[k] = tuple(values[kept] for values in part)
-                rows = rows[kept] if k == 0 else rows
-        return parts, rows
+    def _fine_tune(self, strata, held, score):
+        """Full-batch steps; the best one by the PU risk, or by F1, is kept."""
+        base, shares = self.base_, self.base_._shares()
+        schedule, self.history_ = base.schedule_, [*base.history_]
+        self.target_ = target = copy.deepcopy(base.networks_.target).to(self._device)
+        rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
+        optimizer = adam([target], rate, WEIGHT_DECAY)
+        X_held, s_held, *y_held = held
+        held_strata = self._strata(X_held, s_held, score(X_held[s_held == 0]))
+
+        def one_step():
+            return [descend(optimizer, pu_objective(*selected_risks(target, strata, shares)))]
+
+        def pu_risk():
+            positive, negative = selected_risks(target, held_strata, shares)
+            return positive + negative.clamp(min=0)
+
+        def oracle():
+            decision = self._sigmoid(target, X_held) > 0.5
+            return torch.tensor(1 - f1_score(*y_held, decision), device=self._device)
+
+        train_with_early_stopping(
+            target,
+            one_step,
+            oracle if self.stopping == "oracle" else pu_risk,
+            Epochs("fine-tuning", schedule.fine_tuning_steps, self.history_, self.verbose),
+            patience=schedule.fine_tuning_steps,
+        )
 
     def _learn_scale(self, X):
-        """As the base does, or did when it was fitted."""
-        base = self._given_base()
-        if not hasattr(base, "networks_"):
-            base._learn_scale(X)
-        self.centre_, self.scale_ = base.centre_, base.scale_
+        """Scale columns as the base does, which learns it from ``X`` if it is not fitted yet."""
+        self.base_ = self._given_base()
+        if not hasattr(self.base_, "networks_"):
+            self.base_._learn_scale(X)
+        self.centre_, self.scale_ = self.base_.centre_, self.base_.scale_
 
     def _given_base(self):
         """The given base where it is fitted, else a new one to train."""
         base = self.base.estimator if isinstance(self.base, FrozenEstimator) else self.base
         if base is None:
-            base = VaePu(
-                prior=self.prior,
-                schedule=self.schedule,
-                standardise=self.standardise,
-                device=self.device,
-                verbose=self.verbose,
-            )
+            shared = ("prior", "schedule", "standardise", "device", "verbose")
+            base = VaePu(**{name: getattr(self, name) for name in shared})
         if not isinstance(base, VaePu):
             raise ValueError(f"base is {base!r}; it must be a VaePu, fitted or not, or None")
         if not hasattr(base, "networks_"):
@@ -178,58 +166,34 @@ class FineTunedVaePu(NetworkClassifier):
             )
         return base
 
-    def _new_base(self, random_state):
-        """The given base where it is fitted, else one to train here, on rows scaled already."""
-        base = self._given_base()
+    def _fit_base(self, training, held, random_state):
+        """Train a base of our own on rows that are scaled already."""
+        base = self.base_
         if self.base is None:
             base.set_params(random_state=random_state.randint(2**31 - 1))
-        return base if hasattr(base, "networks_") else base.set_params(standardise=False)
+        base.set_params(standardise=False).fit(*training, validation=held[:2])
+        base.centre_, base.scale_ = self.centre_, self.scale_  # to be asked about rows as given
 
-    def _fine_tuning(self, base, training, held, random_state):
-        """A fine-tuning about to begin, and its criterion where that is not its own."""
-        self.base_ = base
-        self.prior_, self.label_frequency_ = base.prior_, base.label_frequency_
-        (training, held), rows = self._some_rows(training, held, random_state)
-        score = self._selector(*training, random_state)
-        X, s = training
-        self.target_ = target = copy.deepcopy(base.networks_.target).to(self._device)
-        self.unlabelled_rows_ = rows[s == 0]
-        self.selection_scores_ = score(X[s == 0])
-        strata = self._strata(X, s, self.selection_scores_)
-        self.selected_ = self.unlabelled_rows_[strata.chosen.cpu().numpy()]
-        held_strata = self._strata(*held[:2], score(held[0][held[1] == 0]))
-        history = History(self.verbose)
-        history.rows = self.history_ = [*base.history_]
-
-        def oracle():
-            decision = self._sigmoid(target, held[0]) > 0.5
-            return torch.tensor(1 - f1_score(held[2], decision), device=self._device)
-
-        tuning = FineTuning(target, base._shares(), strata, held_strata, history)
-        return tuning, oracle if self.stopping == "oracle" else None
-
-    def _adam(self, adam, target):
-        schedule = self.base_.schedule_
-        rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
-        return adam([target], rate, WEIGHT_DECAY)
+    def _allowed_rows(self, s, random_state):
+        """Which rows of a part fine-tuning sees: all, or as many as the schedule allows."""
+        limit = self.base_.schedule_.fine_tuning_rows or np.inf
+        if len(s) <= limit:
+            return np.arange(len(s))
+        return hold_out(s, limit / len(s), random_state)[1]
 
     def _strata(self, X, s, scores):
         """Labelled rows, unlabelled rows, and which of the latter are taken for positives."""
         labelled, unlabelled = self._tensors(X[s == 1], X[s == 0])
         shares = self.base_._shares()
-        n_chosen = round(len(unlabelled) * shares.unlabelled_positive / shares.unlabelled)
-        chosen = torch.as_tensor(highest(scores, max(1, n_chosen)), device=self._device)
-        return Strata(labelled, unlabelled, chosen)
+        n_selected = round(len(unlabelled) * shares.unlabelled_positive / shares.unlabelled)
+        selected = torch.as_tensor(highest(scores, max(1, n_selected)), device=self._device)
+        return Strata(labelled, unlabelled, selected)
 
     def _y_proba(self, X):
         return self._sigmoid(self.target_, X)
 
     def _s_proba(self, X):
         return self.base_._s_proba(X)
-
-    def _new_network(self, name, generator):
-        hidden = self.base_.schedule_.target_hidden
-        return Classifier((self.n_features_in_, *hidden, 1), generator)
 
 
 @estimator
@@ -244,28 +208,16 @@ class VaePuBayes(FineTunedVaePu):
     Parameters
     ----------
     base : VaePu, optional
-        Trained where it is not fitted; where it is, it is shared, not changed, and ``fit`` wants
-        the rows it was fitted to. (``clone`` forgets a fit: wrap a fitted base in scikit-learn's
-        ``FrozenEstimator`` to carry it through ``GridSearchCV``.)
+        One that is fitted stays as it is, and ``fit`` wants the rows it was fitted to; one that is
+        not is copied and trained first. (``clone`` forgets a fit: wrap a fitted base in
+        scikit-learn's ``FrozenEstimator`` to carry it through ``GridSearchCV``.)
     prior, schedule
         Those of the ``VaePu`` that is trained where ``base`` is None.
     stopping : {"pu_risk", "oracle"}
         Criterion on the validation part: the PU risk, which needs no Y, or F1 against the true
         Y, as in the paper's program, which exists only to compare with the published tables.
-    validation_fraction : float
-        Part of the rows held out for stopping where ``fit`` is not given a validation part.
-    standardise : bool or "auto"
-        Whether the networks see standardised columns; "auto": where X is far from unit scale.
-    odds : float
-        What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
-    random_state : int, RandomState or None
-        Source of all random numbers.
-    device : str
-        "auto" or a device of torch.
-    verbose : bool
-        Whether to show progress.
+    validation_fraction, standardise, random_state, device, verbose, odds
+        As in ``NetworkClassifier``.
 
     Attributes
     ----------
@@ -314,36 +266,17 @@ class VaePuOcc(FineTunedVaePu):
 
     Parameters
     ----------
-    base : VaePu, optional
-        Trained where it is not fitted; where it is, it is shared, not changed, and ``fit`` wants
-        the rows it was fitted to. (``clone`` forgets a fit: wrap a fitted base in scikit-learn's
-        ``FrozenEstimator`` to carry it through ``GridSearchCV``.)
     detector : {"isolation_forest", "a3"} or scikit-learn outlier detector
         The one-class model; one that has no seed of its own is given one.
-    prior, schedule
-        Those of the ``VaePu`` that is trained where ``base`` is None.
-    stopping : {"pu_risk", "oracle"}
-        Criterion on the validation part: the PU risk, which needs no Y, or F1 against the true
-        Y, as in the paper's program, which exists only to compare with the published tables.
-    validation_fraction : float
-        Part of the rows held out for stopping where ``fit`` is not given a validation part.
-    standardise : bool or "auto"
-        Whether the networks see standardised columns; "auto": where X is far from unit scale.
-    odds : float
-        What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
-    random_state : int, RandomState or None
-        Source of all random numbers.
-    device : str
-        "auto" or a device of torch.
-    verbose : bool
-        Whether to show progress.
+    base, prior, schedule, stopping
+        As in ``VaePuBayes``.
+    validation_fraction, standardise, random_state, device, verbose, odds
+        As in ``NetworkClassifier``.
 
     Attributes
     ----------
     detector_ : outlier detector
-        The fitted one-class model (not saved by ``save``: predictions do not need it).
+        The fitted one-class model.
     base_, target_, unlabelled_rows_, selection_scores_, selected_
         As in ``VaePuBayes``; the scores are p-values.
     prior_, label_frequency_, history_, training_rows_, diagnostics_
@@ -351,8 +284,6 @@ class VaePuOcc(FineTunedVaePu):
     """
 
     detector: str | BaseEstimator = "isolation_forest"
-
-    _not_stored = ("detector_",)
 
     def _selector(self, X, s, random_state):
         generated = self._generate(X, s, random_state)

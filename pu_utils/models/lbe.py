@@ -50,32 +50,6 @@ def observed_loss(logits, s):
     return F.binary_cross_entropy(s_proba, s)
 
 
-class MaximisationStep(networks.Training):
-    """The state of one M-step; parts are x, s and responsibilities, held-out ones second."""
-
-    def __init__(self, options, parts, generator, history):
-        self.network, self.parts = options.network_, parts
-        self.generator, self.history = generator, history
-        self.batch_size = options.batch_size
-        self.objective = released_loss if options.released else expected_loss
-        self.optimizer = networks.adam([self.network], options.learning_rate)
-
-    def batches(self):
-        """Rows of each step of an epoch."""
-        return networks.shuffled(len(self.parts[0][0]), self.batch_size, self.generator)
-
-    def loss(self, rows):
-        """Minus (2) or (3) on rows of the training part."""
-        return self._objective(*(values[rows] for values in self.parts[0]))
-
-    def validation_loss(self):
-        """The same on the validation part."""
-        return self._objective(*self.parts[1])
-
-    def _objective(self, x, *facts):
-        return self.objective(self.network(x), *facts)
-
-
 @estimator
 class Lbe(NetworkClassifier):
     """LBE, the paper's LBE and, asked with ``s``, LBE+S.
@@ -97,20 +71,10 @@ class Lbe(NetworkClassifier):
         Most epochs of an M-step, and how many without improvement end it.
     learning_rate, batch_size : float, int
         Of Adam.
-    validation_fraction : float
-        Part of the rows held out for stopping where ``fit`` is not given a validation part.
-    standardise : bool or "auto"
-        Whether the networks see standardised columns; "auto": where X is far from unit scale.
-    odds : float
-        What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
-    random_state : int, RandomState or None
-        Source of the order of the rows.
     device : str
-        A device of torch; its steps are too small for a GPU to be of use.
-    verbose : bool
-        Whether to show progress.
+        A device of torch; the steps are too small for a GPU to be of use.
+    validation_fraction, standardise, random_state, verbose, odds
+        As in ``NetworkClassifier``.
 
     Attributes
     ----------
@@ -142,22 +106,20 @@ class Lbe(NetworkClassifier):
     }
 
     def _train(self, training, held, random_state):
-        generator = networks.new_generator(random_state, self._device)
-        history = networks.History(self.verbose)
-        self.network_ = self._new_network("network_", generator)
+        self.history_, generator = [], networks.new_generator(random_state, self._device)
+        self.network_ = networks.Dense(self.n_features_in_, 2, generator)
         self._start(*training)
         x, s, x_held, s_held = self._tensors(*training, *held[:2])
         best = torch.inf
         for em_round in range(1 if self.released else self.max_rounds):
             before = copy.deepcopy(self.network_.state_dict())
-            self._maximise(f"EM round {em_round}", ((x, s), (x_held, s_held)), generator, history)
+            self._maximise(f"EM round {em_round}", (x, s), (x_held, s_held), generator)
             with torch.no_grad():
                 observed = observed_loss(self.network_(x_held), s_held).item()
             if observed >= best:
                 self.network_.load_state_dict(before)
                 break
             best = observed
-        self.history_ = history.rows
 
     @torch.no_grad()
     def _start(self, X, s):
@@ -166,11 +128,24 @@ class Lbe(NetworkClassifier):
         network.weight.zero_()  # the bias is 0 already
         network.weight[:1], network.bias[:1] = self._tensors(start.coef_, start.intercept_)
 
-    def _maximise(self, phase, parts, generator, history):
+    def _maximise(self, phase, training, held, generator):
         """The E-step, then an M-step that ends at its best epoch on the validation part."""
-        expected = [(*part, self._responsibility(*part)) for part in parts]
-        step = MaximisationStep(self, expected, generator, history)
-        step.improve(phase, self.max_epochs, self.patience)
+        training, held = ((*part, self._responsibility(*part)) for part in (training, held))
+        optimizer = networks.adam([self.network_], self.learning_rate)
+        minus_objective = released_loss if self.released else expected_loss
+
+        def loss(x, s, responsibility):
+            return minus_objective(self.network_(x), s, responsibility)
+
+        def one_epoch():
+            batches = networks.shuffled(len(training[0]), self.batch_size, generator)
+            parts = ([values[rows] for values in training] for rows in batches)
+            return [networks.descend(optimizer, loss(*part)) for part in parts]
+
+        epochs = networks.Epochs(phase, self.max_epochs, self.history_, self.verbose)
+        networks.train_with_early_stopping(
+            self.network_, one_epoch, lambda: loss(*held), epochs, self.patience
+        )
 
     @torch.no_grad()
     def _responsibility(self, x, s):
@@ -190,6 +165,3 @@ class Lbe(NetworkClassifier):
     def _s_proba(self, X):
         y_proba, e = self._sigmoid(self.network_, X).T
         return rules.label_posterior(y_proba, e)
-
-    def _new_network(self, name, generator):
-        return networks.Dense(self.n_features_in_, 2, generator)

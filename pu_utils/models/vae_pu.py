@@ -28,7 +28,6 @@ decodes sampled latents.
 """
 
 import math
-from functools import partial
 from itertools import islice
 from numbers import Real
 from typing import ClassVar, NamedTuple
@@ -47,17 +46,16 @@ from pu_utils.models.networks import (
     Classifier,
     Dense,
     DenseNetwork,
-    History,
+    Epochs,
     LabelModel,
     NetworkClassifier,
-    Training,
     adam,
     binary_cross_entropy,
     descend,
-    draw,
     dropout,
     in_parts,
     new_generator,
+    permutation,
 )
 from pu_utils.schedules import Schedule, resolve_schedule
 
@@ -66,6 +64,7 @@ CLASS_DIMENSION = 10  # of h_y, the latent that carries the class
 LABEL_DIMENSION = 2  # of h_o, the latent that carries the label status
 WEIGHT_DECAY = 1e-5  # of the label head and of the target classifier
 GENERATED_AT_ONCE = 1000  # rows: distances to all unlabelled rows may fill the memory
+ALL = slice(None)  # rows
 
 
 # The networks
@@ -77,8 +76,8 @@ class Latent(NamedTuple):
     mean: torch.Tensor  # (n, d)
     log_variance: torch.Tensor  # (n, d)
 
-    def sample(self, generator):
-        noise = draw(torch.randn, self.mean.shape, generator)
+    def sample(self, generator):  # -> (n, d)
+        noise = torch.randn(self.mean.shape, generator=generator, device=generator.device)
         return torch.addcmul(self.mean, noise, torch.exp(0.5 * self.log_variance))
 
     def rows(self, index):
@@ -89,28 +88,28 @@ class Encoder(DenseNetwork):
     """x -> mean and log-variance of a latent."""
 
     def forward(self, x):  # (n, p) -> (n, d), (n, d)
-        return Latent(*super().forward(x).chunk(2, dim=-1))
+        return Latent(*super().forward(x).chunk(2, dim=1))
 
 
 class LabelEncoder(Encoder):
     """(x, o) -> mean and log-variance of h_o; the label status enters as a one-hot pair."""
 
     def forward(self, x, o):  # (n, p), (n,) -> (n, d), (n, d)
-        return super().forward(torch.cat([x, 1 - o[..., None], o[..., None]], dim=-1))
+        return super().forward(torch.cat([x, 1 - o[:, None], o[:, None]], dim=1))
 
 
 class Decoder(DenseNetwork):
     """(h_y, h_o) -> x, or the logits of x where x is made of pixels in [0, 1]."""
 
     def forward(self, h_y, h_o):  # (n, 10), (n, 2) -> (n, p)
-        return super().forward(torch.cat([h_y, h_o], dim=-1))
+        return super().forward(torch.cat([h_y, h_o], dim=1))
 
 
 class Discriminator(Classifier):
     """x -> logit of being real, with dropout of the hidden units."""
 
     def forward(self, x, generator):  # (n, p) -> (n,)
-        return self.out(dropout(self.hidden(x), DROPOUT, generator)).squeeze(-1)
+        return self.out(dropout(self.hidden(x), DROPOUT, generator)).squeeze(1)
 
 
 class Mixture(nn.Module):
@@ -123,8 +122,8 @@ class Mixture(nn.Module):
         self.register_buffer("variances", torch.ones(2, CLASS_DIMENSION, device=device))
 
     def log_joint(self, h):  # (n, 10) -> (n, 2): log weight + log density, up to a constant
-        squares = (h[..., None, :] - self.means) ** 2 / self.variances
-        return self.weights.log() - 0.5 * (squares + self.variances.log()).sum(-1)
+        squares = (h[:, None] - self.means) ** 2 / self.variances  # (n, 2, 10)
+        return self.weights.log() - 0.5 * (squares + self.variances.log()).sum(2)
 
 
 class VaePuNetworks(nn.Module):
@@ -150,28 +149,26 @@ class VaePuNetworks(nn.Module):
     @torch.no_grad()
     def encode_all(self, labelled, unlabelled):
         """h_y of the labelled rows, h_y of the unlabelled ones, and h_o of the latter."""
-        o = torch.zeros(unlabelled.shape[:-1], device=unlabelled.device)
+        o = torch.zeros(len(unlabelled), device=unlabelled.device)
         return self.encoder_y(labelled), self.encoder_y(unlabelled), self.encoder_o(unlabelled, o)
 
     @torch.no_grad()
-    def generate(self, h_y, pool, pool_o, padding=None):
+    def generate(self, q_y, q_pool, q_o, generator):
         """Artificial unlabelled positives: own h_y of a labelled row, h_o of the nearest in U.
 
-        ``h_y`` and ``pool`` are sampled from labelled rows and from the unlabelled rows that are
-        there to be nearest; ``pool_o`` is a function from indices into the pool to sampled h_o.
+        ``q_y`` and ``q_pool`` are h_y of the labelled rows and of the unlabelled rows that may be
+        nearest; ``q_o`` is a function from indices of the latter to their h_o.
         """
-        h_o = pool_o(nearest(h_y, pool, padding))  # (n_L, 2)
+        h_y, h_pool = q_y.sample(generator), q_pool.sample(generator)  # (n_L, 10), (n_U, 10)
+        h_o = q_o(nearest(h_y, h_pool)).sample(generator)  # (n_L, 2)
         return self.observed(self.decoder(h_y, h_o))  # (n_L, p)
 
 
-def nearest(queries, pool, padding=None):
-    """Index of the row of ``pool`` nearest to each row of ``queries``; none where padded."""
+@torch.no_grad()
+def nearest(queries, pool):  # (n, d), (m, d) -> (n,)
+    """Index of the row of ``pool`` nearest to each row of ``queries``."""
     # |q - p|^2 = |q|^2 + |p|^2 - 2 q'p, and |q|^2 does not change the order
-    squares = pool.square().sum(-1)
-    if padding is None:
-        return torch.addmm(squares, queries, pool.T, alpha=-2).argmin(1)
-    squares = squares.masked_fill(padding, torch.inf)
-    return torch.baddbmm(squares[:, None], queries, pool.mT, alpha=-2).argmin(2)
+    return torch.addmm(pool.square().sum(1), queries, pool.T, alpha=-2).argmin(1)
 
 
 # The terms of the objective
@@ -180,27 +177,27 @@ def nearest(queries, pool, padding=None):
 def reconstruction_error(x, decoded, likelihood):
     """(1): of each row, squared error / 2 or cross-entropy of the pixels, summed."""
     if likelihood == "gaussian":
-        return 0.5 * (x - decoded).square().sum(-1)
-    return F.binary_cross_entropy_with_logits(decoded, x, reduction="none").sum(-1)
+        return 0.5 * (x - decoded).square().sum(1)
+    return F.binary_cross_entropy_with_logits(decoded, x, reduction="none").sum(1)
 
 
 def class_divergence(latent, h_y, mixture):
     """(2): of each row, divergence of q(h_y, k | x) from the mixture, k judged by sampled h_y."""
-    log_responsibility = torch.log_softmax(mixture.log_joint(h_y), dim=-1)  # (n, 2)
+    log_responsibility = torch.log_softmax(mixture.log_joint(h_y), dim=1)  # (n, 2)
     responsibility = log_responsibility.exp()
-    mean, variance = latent.mean[..., None, :], latent.log_variance.exp()[..., None, :]
+    mean, variance = latent.mean[:, None], latent.log_variance.exp()[:, None]  # (n, 1, 10)
     squares = (mean - mixture.means) ** 2 + variance
     # E_q[-log p(h_y | k)] - H(q(h_y | x)): the constants in 2 pi cancel
-    cross = 0.5 * (mixture.variances.log() + squares / mixture.variances).sum(-1)  # (n, 2)
-    entropy = 0.5 * (1 + latent.log_variance).sum(-1)  # (n,)
+    cross = 0.5 * (mixture.variances.log() + squares / mixture.variances).sum(2)  # (n, 2)
+    entropy = 0.5 * (1 + latent.log_variance).sum(1)  # (n,)
     divergence_k = log_responsibility - mixture.weights.log()  # (n, 2)
-    return (responsibility * (cross + divergence_k)).sum(-1) - entropy
+    return (responsibility * (cross + divergence_k)).sum(1) - entropy
 
 
 def label_divergence(latent):
     """(3): of each row, divergence of q(h_o | x, o) from the standard normal distribution."""
     mean, log_variance = latent
-    return 0.5 * (log_variance.exp() + mean.square() - 1 - log_variance).sum(-1)
+    return 0.5 * (log_variance.exp() + mean.square() - 1 - log_variance).sum(1)
 
 
 def label_loss(logit, labelled):
@@ -229,11 +226,6 @@ class ClassShares(NamedTuple):
     labelled: float  # pi_PL = c pi
     unlabelled_positive: float  # pi_PU = pi - pi_PL
     unlabelled: float  # P(S=0) = 1 - pi_PL
-
-    @property
-    def prior(self):
-        """pi, the share of all positives."""
-        return self.labelled + self.unlabelled_positive
 
     def batch_sizes(self, batch_size):
         """Labelled and unlabelled rows of a batch in these shares, at least one of each.
@@ -264,29 +256,28 @@ def pu_objective(positive, negative):
 # Batches
 
 
-def count_steps(n_unlabelled, n, batch_size):
-    """Steps of an epoch: batches of ``batch_size`` rows, but never an empty one."""
-    return max(1, min(round(n / batch_size), n_unlabelled))
-
-
-def epoch_batches(n_labelled, n_unlabelled, n_steps, generator):
+def equal_batches(n_labelled, n_unlabelled, batch_size, generator):
     """Indices of the labelled and of the unlabelled rows of each step of an epoch.
 
-    The unlabelled rows are shuffled and dealt out once; the labelled ones in the proportion of
-    the data, at least one a step, beginning again when they run out.
+    The unlabelled rows are shuffled and dealt out once, to batches as equal as can be; the labelled
+    ones in the proportion of the data, at least one a step, beginning again when they run out.
     """
-    device = generator.device
-    unlabelled = torch.randperm(n_unlabelled, generator=generator, device=device)
-    labelled = torch.randperm(n_labelled, generator=generator, device=device)
-    share = math.ceil(n_labelled / n_steps)
-    cycle = torch.arange(n_steps * share, device=device) % n_labelled
+    n_steps = round((n_labelled + n_unlabelled) / batch_size)
+    n_steps = max(1, min(n_steps, n_unlabelled))  # no step without unlabelled rows
+    unlabelled, labelled = permutation(n_unlabelled, generator), permutation(n_labelled, generator)
+    n_dealt = n_steps * math.ceil(n_labelled / n_steps)
+    cycle = torch.arange(n_dealt, device=generator.device) % n_labelled
     yield from zip(labelled[cycle].chunk(n_steps), unlabelled.tensor_split(n_steps), strict=True)
 
 
-def exact_batches(n_unlabelled, size, generator):
-    """Indices of the unlabelled rows of each step: ``size`` of them, and what is left over."""
-    order = torch.randperm(n_unlabelled, generator=generator, device=generator.device)
-    return order.split(size)
+def exact_batches(labelled_cycle, n_unlabelled, size, generator):
+    """The same as in the paper's program, which keeps the small last batch.
+
+    The shuffled unlabelled rows are dealt out in batches of ``size``, and what is left over is a
+    step of its own; the labelled rows come from a cycle that runs on from epoch to epoch.
+    """
+    for unlabelled in permutation(n_unlabelled, generator).split(size):
+        yield next(labelled_cycle), unlabelled
 
 
 def endless_cycle(n_rows, size, generator):
@@ -294,8 +285,7 @@ def endless_cycle(n_rows, size, generator):
     order = torch.empty(0, dtype=torch.long, device=generator.device)
     while True:
         while len(order) < size:
-            again = torch.randperm(n_rows, generator=generator, device=generator.device)
-            order = torch.cat([order, again])
+            order = torch.cat([order, permutation(n_rows, generator)])
         yield order[:size]
         order = order[size:]
 
@@ -321,28 +311,20 @@ PHASES = (
 )
 
 
-class Trainer(Training):
+class Trainer:
     """The state of one training: networks, optimisers, rows and random numbers."""
-
-    pool = slice(None)  # all unlabelled rows
 
     def __init__(self, options, labelled, unlabelled, generator):
         self.networks, self.schedule = options.networks_, options.schedule_
         self.labelled, self.unlabelled, self.generator = labelled, unlabelled, generator
-        self.shares, self.history = options._shares(), History(options.verbose)
-        n = len(labelled) + len(unlabelled)
-        self.n_steps = count_steps(len(unlabelled), n, self.schedule.batch_size)
+        self.shares, self.history, self.verbose = options._shares(), [], options.verbose
         self.batch_sizes = self.shares.batch_sizes(self.schedule.batch_size)
-        self.cycle = endless_cycle(len(labelled), self.batch_sizes[0], generator)
+        self.labelled_cycle = endless_cycle(len(labelled), self.batch_sizes[0], generator)
         self.weights = {  # of the terms that have one
             "label": options.label_weight,
             "generator": options.generator_weight,
             "target_adversary": options.target_weight,
         }
-        self.set_optimizers(adam)
-
-    def set_optimizers(self, adam):
-        """One of the autoencoder, one of the discriminator, one of the target classifier."""
         networks, rate = self.networks, self.schedule.learning_rate
         autoencoder = [networks.encoder_y, networks.encoder_o, networks.decoder]
         decay = [0, 0, 0, WEIGHT_DECAY]
@@ -360,36 +342,37 @@ class Trainer(Training):
                 self.run(phase.name, n_epochs, self.step_of(phase))
 
     def run(self, name, n_epochs, step):
-        """Epochs of steps; ``step(labelled, unlabelled)`` gives the losses of a batch."""
-        for epoch in self.history.epochs(name, n_epochs):
-            self.history.record(name, epoch, [step(*rows) for rows in self.batches()])
+        """Epochs of steps; ``step(labelled, unlabelled)`` returns the losses of a batch."""
+        epochs = Epochs(name, n_epochs, self.history, self.verbose)
+        for epoch in epochs:
+            losses = [step(*rows) for rows in self.batches()]
+            epochs.record(epoch, {term: [of[term] for of in losses] for term in losses[0]})
 
     def batches(self):
-        """Rows of each step of an epoch, labelled and unlabelled, as the schedule deals them."""
+        """Indices of the rows of each step of an epoch, as the schedule deals them."""
         n_labelled, n_unlabelled = len(self.labelled), len(self.unlabelled)
         if self.schedule.last_batch == "kept":
-            dealt = exact_batches(n_unlabelled, self.batch_sizes[1], self.generator)
-            batches = ((next(self.cycle), unlabelled) for unlabelled in dealt)
+            _, size = self.batch_sizes
+            batches = exact_batches(self.labelled_cycle, n_unlabelled, size, self.generator)
         else:
-            batches = epoch_batches(n_labelled, n_unlabelled, self.n_steps, self.generator)
-        yield from islice(batches, self.schedule.epoch_steps)
+            size = self.schedule.batch_size
+            batches = equal_batches(n_labelled, n_unlabelled, size, self.generator)
+        return islice(batches, self.schedule.epoch_steps)
 
     def batch(self, labelled, unlabelled):
         """Rows of a batch, labelled first, and their label status."""
-        parts = [self.take(self.labelled, labelled), self.take(self.unlabelled, unlabelled)]
-        x = torch.cat(parts, dim=-2)
-        o = torch.zeros(x.shape[:-1], device=x.device)
-        o[..., : len(labelled)] = 1
+        x = torch.cat([self.labelled[labelled], self.unlabelled[unlabelled]])  # (n, p)
+        o = torch.zeros(len(x), device=x.device)  # (n,)
+        o[: len(labelled)] = 1
         return x, o
 
     def pretraining_step(self, labelled, unlabelled):
         """Reconstruction alone, from sampled latents: noise forces their means apart."""
         x, o = self.batch(labelled, unlabelled)
-        noise = self.noise(labelled, unlabelled)
-        h_y = self.networks.encoder_y(x).sample(noise)
-        h_o = self.networks.encoder_o(x, o).sample(noise)
-        error = reconstruction_error(x, self.networks.decoder(h_y, h_o), self.networks.likelihood)
-        loss = self.weigh(error, labelled, unlabelled).mean()
+        h_y = self.networks.encoder_y(x).sample(self.generator)
+        h_o = self.networks.encoder_o(x, o).sample(self.generator)
+        decoded = self.networks.decoder(h_y, h_o)
+        loss = reconstruction_error(x, decoded, self.networks.likelihood).mean()
         return {"reconstruction": descend(self.autoencoder_optimizer, loss)}
 
     @torch.no_grad()
@@ -403,114 +386,87 @@ class Trainer(Training):
         nearer = (squares + np.log(fitted.covariances_)).sum(2).argmin(1)  # of -2 log density
         positive = int((nearer[: len(self.labelled)] == 1).mean() > 0.5)
         self.near_positives = nearer == positive
-        order, mixture, prior = [1 - positive, positive], self.networks.mixture, self.shares.prior
+        order, mixture = [1 - positive, positive], self.networks.mixture
+        prior = self.shares.labelled + self.shares.unlabelled_positive
         mixture.weights.copy_(torch.tensor([1 - prior, prior], device=x.device))
         mixture.means.copy_(torch.from_numpy(fitted.means_[order]))
         mixture.variances.copy_(torch.from_numpy(fitted.covariances_[order]))
 
     def step_of(self, phase):
-        """What a batch does in a phase of the main loop."""
-        cache = None
+        """The step of a phase of the main loop, from the rows of a batch to its losses."""
+        encoded = None
         if not phase.autoencoder:  # the encoders rest: one encoding serves all steps
-            cache = self.networks.encode_all(self.labelled, self.unlabelled)
+            encoded = self.networks.encode_all(self.labelled, self.unlabelled)
 
         def step(labelled, unlabelled):
             losses = {}
             if phase.autoencoder:
                 losses |= self.autoencoder_step(labelled, unlabelled, phase.adversarial)
             if phase.target:
-                pool = self.pool if self.schedule.target_pool == "all" else unlabelled
-                losses |= self.target_step(labelled, pool, cache)
+                pool = ALL if self.schedule.target_pool == "all" else unlabelled
+                losses |= self.target_step(labelled, pool, encoded)
             return losses
 
         return step
 
     def autoencoder_step(self, labelled, unlabelled, adversarial):
         """A step of the discriminator, then one of encoders, decoder and label head."""
-        networks, n_labelled = self.networks, len(labelled)
-        x, o = self.batch(labelled, unlabelled)  # (n, p), (n,)
-        noise = self.noise(labelled, unlabelled)
+        networks, generator, n_labelled = self.networks, self.generator, len(labelled)
+        x, o = self.batch(labelled, unlabelled)
         q_y, q_o = networks.encoder_y(x), networks.encoder_o(x, o)
-        h_y, h_o = q_y.sample(noise), q_o.sample(noise)  # (n, 10), (n, 2)
-        own_h_y = h_y[..., :n_labelled, :]
-        with torch.no_grad():
-            pool, padding = h_y[..., n_labelled:, :], self.padding(unlabelled)
-            match = n_labelled + nearest(own_h_y, pool, padding)  # (n_L,)
+        h_y, h_o = q_y.sample(generator), q_o.sample(generator)  # (n, 10), (n, 2)
+        own_h_y = h_y[:n_labelled]
+        match = n_labelled + nearest(own_h_y, h_y[n_labelled:])  # (n_L,)
         decoded, generated = networks.decoder(
-            torch.cat([h_y, own_h_y], dim=-2), torch.cat([h_o, self.take(h_o, match)], dim=-2)
-        ).split([x.shape[-2], n_labelled], dim=-2)  # (n, p), (n_L, p)
+            torch.cat([h_y, own_h_y]), torch.cat([h_o, h_o[match]])
+        ).split([len(x), n_labelled])  # (n, p), (n_L, p)
         generated = networks.observed(generated)
-        discriminator = self.discriminator_step(
-            generated.detach(), x[..., n_labelled:, :], labelled, unlabelled
-        )
-
-        def mean(values):
-            return self.weigh(values, labelled, unlabelled).mean()
-
-        def judged(logit):
-            return self.weigh(logit, labelled)
-
+        discriminator = self.discriminator_step(generated.detach(), x[n_labelled:])
         terms = {  # (1) to (4) and (6)
-            "reconstruction": mean(reconstruction_error(x, decoded, networks.likelihood)),
-            "class_divergence": mean(class_divergence(q_y, h_y, networks.mixture)),
-            "label_divergence": mean(label_divergence(q_o)),
-            "label": mean(label_loss(networks.label_head(h_o).squeeze(-1), o)),
-            "generator": generator_loss(
-                judged(networks.discriminator(generated, self.noise(labelled)))
-            ),
+            "reconstruction": reconstruction_error(x, decoded, networks.likelihood).mean(),
+            "class_divergence": class_divergence(q_y, h_y, networks.mixture).mean(),
+            "label_divergence": label_divergence(q_o).mean(),
+            "label": label_loss(networks.label_head(h_o).squeeze(1), o).mean(),
+            "generator": generator_loss(networks.discriminator(generated, generator)),
         }
         if adversarial:
-            terms["target_adversary"] = target_loss(judged(networks.target(generated)))  # (7)
+            terms["target_adversary"] = target_loss(networks.target(generated))  # (7)
         loss = sum(self.weights.get(name, 1.0) * term for name, term in terms.items())
         descend(self.autoencoder_optimizer, loss)
         return {"discriminator": discriminator} | {k: term.detach() for k, term in terms.items()}
 
-    def discriminator_step(self, generated, real, labelled, unlabelled):
+    def discriminator_step(self, generated, real):
         """A step on (5), weighted like (6); returns the loss without its weight."""
-        x, noise = torch.cat([generated, real], dim=-2), self.noise(labelled, unlabelled)
-        logit = self.networks.discriminator(x, noise)
-        parts = logit.split([len(labelled), len(unlabelled)], dim=-1)
-        loss = discriminator_loss(*map(self.weigh, parts, (labelled, unlabelled)))
+        logit = self.networks.discriminator(torch.cat([generated, real]), self.generator)
+        loss = discriminator_loss(*logit.split([len(generated), len(real)]))
         descend(self.discriminator_optimizer, self.weights["generator"] * loss)
         return loss.detach()
 
-    def target_step(self, labelled, pool, cache):
+    def target_step(self, labelled, pool, encoded):
         """A step of the target classifier on labelled, generated and unlabelled rows."""
-        generated = self.generate(labelled, pool, cache)
-        x = [self.take(self.labelled, labelled), generated, self.take(self.unlabelled, pool)]
-        g = in_parts(self.networks.target, torch.cat(x, dim=-2))
-        parts = g.split([part.shape[-2] for part in x], dim=-1)
-        parts = map(self.weigh, parts, (labelled, labelled, pool))
-        positive, negative = pu_risks(*parts, self.shares)
+        generated = self.generate(labelled, pool, encoded)
+        x = [self.labelled[labelled], generated, self.unlabelled[pool]]
+        g = in_parts(self.networks.target, torch.cat(x)).split([len(part) for part in x])
+        positive, negative = pu_risks(*g, self.shares)
         descend(self.target_optimizer, pu_objective(positive, negative))
         return {"positive_risk": positive.detach(), "negative_risk": negative.detach()}
 
     @torch.no_grad()
-    def generate(self, labelled, pool, cache=None):
+    def generate(self, labelled, pool, encoded):
         """Rows generated for labelled rows from a pool of unlabelled ones.
 
-        Where nothing is cached, h_o is encoded for the rows that are asked for and no others.
+        Unless all rows are encoded already, h_o is encoded for the nearest rows and no others.
         """
-        encoder_y, encoder_o = self.networks.encoder_y, self.networks.encoder_o
-        if cache is None:
-            x = self.take(self.unlabelled, pool)
-            q_y, q_pool = encoder_y(self.take(self.labelled, labelled)), encoder_y(x)
+        if encoded is None:
+            x, encoder_o = self.unlabelled[pool], self.networks.encoder_o
+            q_y, q_pool = map(self.networks.encoder_y, (self.labelled[labelled], x))
 
             def q_o(match):
-                return encoder_o(self.take(x, match), torch.zeros(match.shape, device=x.device))
+                return encoder_o(x[match], torch.zeros(len(match), device=x.device))
         else:
-            asked = zip(cache, (labelled, pool, pool), strict=True)
-            q_y, q_pool, pool_o = (self.take_latent(latent, rows) for latent, rows in asked)
-            q_o = partial(self.take_latent, pool_o)
-        noise = self.noise(labelled)
-        h_y, h_pool = q_y.sample(noise), q_pool.sample(self.noise(pool))
-        return self.networks.generate(
-            h_y, h_pool, lambda match: q_o(match).sample(noise), self.padding(pool)
-        )
-
-    def take_latent(self, latent, rows):
-        """Rows of a latent."""
-        return Latent(*(self.take(values, rows) for values in latent))
+            q_y, q_pool = encoded[0].rows(labelled), encoded[1].rows(pool)
+            q_o = encoded[2].rows(pool).rows
+        return self.networks.generate(q_y, q_pool, q_o, self.generator)
 
 
 # The estimator
@@ -538,20 +494,8 @@ class VaePu(NetworkClassifier):
         What the decoder makes: features, or pixels in [0, 1].
     label_weight, generator_weight, target_weight : float
         Weights of the terms (4), of (5) and (6), and of (7).
-    validation_fraction : float
-        Part of the rows held out for stopping where ``fit`` is not given a validation part.
-    standardise : bool or "auto"
-        Whether the networks see standardised columns; "auto": where X is far from unit scale.
-    odds : float
-        What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
-    random_state : int, RandomState or None
-        Source of all random numbers.
-    device : str
-        "auto" or a device of torch.
-    verbose : bool
-        Whether to show progress.
+    validation_fraction, standardise, random_state, device, verbose, odds
+        As in ``NetworkClassifier``.
 
     Attributes
     ----------
@@ -612,47 +556,35 @@ class VaePu(NetworkClassifier):
             self.centre_ = self.scale_ = None
 
     def _train(self, training, held, random_state):
-        self.label_model_ = self._new_label_model(training, random_state)
-        self.label_model_.fit(*training, validation=held[:2])
-        trainer = self._new_trainer(training, random_state)
-        trainer.train()
-        s = training[1]
-        self.near_positives_ = np.empty(len(s), dtype=bool)
-        self.near_positives_[np.argsort(s == 0, kind="stable")] = trainer.near_positives
-
-    def _new_label_model(self, training, random_state):
-        X, _ = training
+        X, s = training
         if self.likelihood == "bernoulli" and (X.min() < 0 or X.max() > 1):
             raise ValueError(
                 f"likelihood is 'bernoulli' but X runs from {X.min()} to {X.max()}; scale the "
                 "features to [0, 1] or use likelihood='gaussian'"
             )
-        return LabelModel(
+        self.label_model_ = LabelModel(
             schedule=self.schedule,
             random_state=random_state.randint(2**31 - 1),
             device=self.device,
             verbose=self.verbose,
-        )
-
-    def _new_trainer(self, training, random_state):
-        """A training about to begin, of new networks."""
-        X, s = training
+        ).fit(X, s, validation=held[:2])
         self._settle_prior(self.prior, X, s, random_state)
         if self.label_frequency is not None:
             self.label_frequency_ = float(self.label_frequency)
         self.schedule_ = resolve_schedule(self.schedule).scaled(self.epoch_scale)
         generator = new_generator(random_state, self._device)
-        self.networks_ = self._new_network("networks_", generator)
-        trainer = self._trainer(X, s, generator)
-        self.history_ = trainer.history.rows
-        return trainer
+        self.networks_ = self._new_networks(generator)
+        trainer = self._new_trainer(X, s, generator)
+        trainer.train()
+        self.history_ = trainer.history
+        self.near_positives_ = np.empty(len(s), dtype=bool)
+        self.near_positives_[np.argsort(s == 0, kind="stable")] = trainer.near_positives
 
-    def _trainer(self, X, s, generator):
-        return Trainer(self, *self._strata(X, s), generator)
+    def _new_networks(self, generator):
+        return VaePuNetworks(self.n_features_in_, self.schedule_, generator, self.likelihood)
 
-    def _strata(self, X, s):
-        """Labelled and unlabelled rows."""
-        return self._tensors(X[s == 1], X[s == 0])
+    def _new_trainer(self, X, s, generator):
+        return Trainer(self, *self._tensors(X[s == 1], X[s == 0]), generator)
 
     def _shares(self):
         labelled = self.label_frequency_ * self.prior_
@@ -663,9 +595,6 @@ class VaePu(NetworkClassifier):
 
     def _s_proba(self, X):
         return self.label_model_.predict_label_proba(X)
-
-    def _new_network(self, name, generator):
-        return VaePuNetworks(self.n_features_in_, self.schedule_, generator, self.likelihood)
 
     # Looking inside
 
@@ -718,18 +647,12 @@ class VaePu(NetworkClassifier):
 
     def _generated(self, X, s, random_state):
         """The same for rows as the networks see them and a label status of 0 and 1."""
-        generator = new_generator(random_state, self._device)
         if len(np.unique(s)) < 2:
             raise ValueError("s holds one status only; give labelled and unlabelled rows")
-        h_y, pool, pool_o = self.networks_.encode_all(*self._strata(X, s))
-
-        def sampled_o(match):
-            return pool_o.rows(match).sample(generator)
-
+        generator, networks = new_generator(random_state, self._device), self.networks_
+        q_y, q_pool, q_o = networks.encode_all(*self._tensors(X[s == 1], X[s == 0]))
         parts = [
-            self.networks_.generate(
-                h_y.rows(rows).sample(generator), pool.sample(generator), sampled_o
-            )
-            for rows in torch.arange(len(h_y.mean), device=self._device).split(GENERATED_AT_ONCE)
+            networks.generate(q_y.rows(rows), q_pool, q_o.rows, generator)
+            for rows in torch.arange(len(q_y.mean), device=self._device).split(GENERATED_AT_ONCE)
         ]
         return torch.cat(parts).cpu().numpy()

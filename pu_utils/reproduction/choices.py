@@ -10,8 +10,8 @@ from pu_utils.models import LabelModel, VaePuBayes, VaePuOcc
 class LastBatch(LabelModel):
     """The s(x) network, its batch normalisation remembering the last batch alone."""
 
-    def _new_network(self, name, generator):
-        network = super()._new_network(name, generator)
+    def _new_network(self, generator):
+        network = super()._new_network(generator)
         for layer in network.modules():
             if isinstance(layer, nn.BatchNorm1d):
                 layer.momentum = 0.99

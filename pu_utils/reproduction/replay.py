@@ -27,7 +27,7 @@ from sklearn.metrics import f1_score
 
 from pu_utils import rules
 from pu_utils.metrics import u_f1
-from pu_utils.models.fine_tuning import FineTuning, Strata, highest
+from pu_utils.models.fine_tuning import Strata, highest, selected_risks
 from pu_utils.models.networks import adam, descend, predict_in_batches, resolve_device, to_tensor
 from pu_utils.models.vae_pu import CLASS_DIMENSION, WEIGHT_DECAY, Mixture, VaePu
 
@@ -42,15 +42,14 @@ class ProgramMixture(Mixture):
 class ProgramVaePu(VaePu):
     """VAE-PU with the program's responsibilities; it remembers the optimiser of its target."""
 
-    def _new_network(self, name, generator):
-        networks = super()._new_network(name, generator)
+    def _new_networks(self, generator):
+        networks = super()._new_networks(generator)
         networks.mixture = ProgramMixture(generator.device)
         return networks
 
-    def _trainer(self, X, s, generator):
-        trainer = super()._trainer(X, s, generator)
-        if not hasattr(self, "target_optimizer_"):  # later ones only generate rows
-            self.target_optimizer_ = trainer.target_optimizer
+    def _new_trainer(self, X, s, generator):
+        trainer = super()._new_trainer(X, s, generator)
+        self.target_optimizer_ = trainer.target_optimizer
         return trainer
 
 
@@ -118,10 +117,10 @@ class OneNetwork:
         chosen = torch.as_tensor(
             np.searchsorted(self.unlabelled_rows, selected), device=self.device
         )
-        tuning, best, waited = FineTuning(self.target, self.base._shares()), 0, 0
+        best, waited, shares = 0, 0, self.base._shares()
         strata = Strata(self.labelled, self.unlabelled, chosen)
         for _ in range(self.n_steps if len(selected) else 0):
-            positive, negative = tuning.risks(strata)
+            positive, negative = selected_risks(self.target, strata, shares)
             descend(self.optimizer, torch.where(negative < 0, positive, positive + negative))
             reached = score()
             best, waited = (reached, 0) if reached >= best else (best, waited + 1)

@@ -41,7 +41,7 @@ def made_trainer(n, n_features, schedule=None):
     model.schedule_ = Schedule() if schedule is None else schedule
     generator = new_generator(np.random.RandomState(0), "cpu")
     model.networks_ = VaePuNetworks(n_features, model.schedule_, generator)
-    return model._trainer(X, s, generator)
+    return model._new_trainer(X, s, generator)
 
 
 def seconds(function, repeats=3):

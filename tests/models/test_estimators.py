@@ -1,7 +1,5 @@
-"""The one interface: every estimator, asked with S and without, cloned, stored, run twice."""
+"""The one interface: every estimator, asked with S and without, cloned, run twice."""
 
-import copy
-import json
 from dataclasses import replace
 from inspect import signature
 
@@ -10,8 +8,6 @@ import pandas as pd
 import pytest
 import sklearn
 import torch
-from safetensors import safe_open
-from safetensors.numpy import save_file
 from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import NotFittedError
@@ -28,7 +24,6 @@ from pu_utils.models import (
     ElkanNoto,
     LabelModel,
     Lbe,
-    PUClassifier,
     Schedule,
     TrainingDiverged,
     VaePu,
@@ -101,7 +96,7 @@ def fitted(request, blobs):
     return clone(request.param).fit(X, s)
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_label_proba", "save"])
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_label_proba"])
 def test_unfitted(unfitted, method):
     """An estimator that was not fitted says so."""
     with pytest.raises(NotFittedError):
@@ -193,172 +188,6 @@ def test_every_tensor_is_made_on_the_estimator_s_device(estimator, blobs):
             oracle = clone(estimator).set_params(base=model.base_, stopping="oracle")
             oracle.fit(X, s, validation=(X, s, y))
         assert np.isfinite(model.predict_proba(X, s=s)).all()
-
-
-@pytest.mark.parametrize("estimator", OF_NETWORKS, ids=name)
-def test_save_and_load(estimator, blobs, tmp_path):
-    """A stored estimator comes back with its settings, its predictions and its attributes."""
-    X, _, s = blobs
-    names = np.array(["unlabelled", "yes"])[s]
-    estimator = clone(estimator).set_params(positive="yes")
-    fitted = estimator.fit(pd.DataFrame(X, columns=["a", "b", "c"]), names)
-    fitted.save(tmp_path / "model.safetensors")
-    loaded = PUClassifier.load(tmp_path / "model.safetensors")
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    assert type(loaded) is type(fitted)
-    parameters = fitted.get_params(deep=False)
-    assert loaded.get_params(deep=False) == parameters | {
-        key: None for key, value in parameters.items() if hasattr(value, "get_params")
-    }
-    for known in ({}, {"s": names}):
-        np.testing.assert_array_equal(
-            loaded.predict_proba(frame, **known), fitted.predict_proba(frame, **known)
-        )
-        assert (loaded.predict(frame, **known) == fitted.predict(frame, **known)).all()
-    assert loaded.diagnostics_ == fitted.diagnostics_
-    assert getattr(loaded, "history_", None) == getattr(fitted, "history_", None)
-    assert {k for k in vars(loaded)} == {k for k in vars(fitted)} - {"detector_"}
-
-
-def test_a_base_is_stored_inside(base, blobs, tmp_path):
-    """A fine-tuned estimator is stored with its base, which the loaded one no longer needs."""
-    X, _, s = blobs
-    fitted = VaePuBayes(base=base).fit(X, s)
-    fitted.save(tmp_path / "model")
-    loaded = VaePuBayes.load(tmp_path / "model")
-    assert loaded.base is None
-    np.testing.assert_array_equal(loaded.base_.predict_proba(X), base.predict_proba(X))
-    np.testing.assert_array_equal(loaded.selected_, fitted.selected_)
-
-
-def test_load_refuses_another_class(base, tmp_path):
-    """Loading a VaePu as an Lbe says what the file holds."""
-    base.save(tmp_path / "model")
-    with pytest.raises(ValueError, match="holds a VaePu, not a Lbe"):
-        Lbe.load(tmp_path / "model")
-
-
-@pytest.fixture(scope="module")
-def stored(base, tmp_path_factory):
-    """What a file of an estimator holds: its arrays, and its JSON."""
-    path = tmp_path_factory.mktemp("stored") / "model"
-    base.save(path)
-    with safe_open(path, framework="numpy") as file:
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        return arrays, file.metadata()
-
-
-def renamed(facts):
-    facts["fitted"]["predict"] = facts["fitted"].pop("classes_")
-
-
-def widened(facts):
-    schedule = facts["parameters"]["schedule"]["Schedule"]
-    schedule["target_hidden"] = [10**6, 10**6]  # 4 TB of weights
-    facts["fitted"]["schedule_"]["Schedule"]["target_hidden"] = [10**6, 10**6]
-
-
-TAMPERED = {
-    "another method": renamed,
-    "dunder": lambda facts: facts["fitted"].update(__class__=1),
-    "a private name": lambda facts: facts["fitted"].update(_rows=1),
-    "no classes": lambda facts: facts["fitted"].pop("classes_"),
-    "sizes beyond memory": widened,
-    "unknown class": lambda facts: facts.update({"class": "os"}),
-    "unknown parameter": lambda facts: facts["parameters"].update(shell="ls"),
-    "unknown array": lambda facts: facts["fitted"].update(x_={"array": "999"}),
-    "wide words": lambda facts: facts["fitted"].update(
-        x_={"strings": ["a"], "dtype": "<U999999999"}
-    ),
-}
-
-
-@pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED)
-def test_tampered_files_are_refused(change, stored, tmp_path):
-    """One error says what is wrong, before memory is taken and before anything is set."""
-    arrays, metadata = stored
-    facts = json.loads(metadata["estimator"])
-    change(facts)
-    save_file(arrays, tmp_path / "model", metadata=metadata | {"estimator": json.dumps(facts)})
-    with pytest.raises(ValueError, match="holds no estimator that can be read: "):
-        PUClassifier.load(tmp_path / "model")
-
-
-@pytest.mark.parametrize("metadata", [None, {"estimator": "{}"}, {"format": "99"}])
-def test_other_formats_are_refused(metadata, stored, tmp_path):
-    """A file of another version, or of another program, says so."""
-    save_file(stored[0], tmp_path / "model", metadata=metadata)
-    with pytest.raises(ValueError, match=r"its format is .*, not '1'.*save it anew"):
-        PUClassifier.load(tmp_path / "model")
-
-
-@pytest.mark.parametrize("text", ["[" * 10**5, "{", "7", "null"])
-def test_files_without_an_estimator_are_refused(text, stored, tmp_path):
-    """Broken JSON, JSON too deep, JSON of something else."""
-    save_file(stored[0], tmp_path / "model", metadata=stored[1] | {"estimator": text})
-    with pytest.raises(ValueError, match=r"path .* holds"):
-        PUClassifier.load(tmp_path / "model")
-
-
-def test_damaged_files_are_refused(stored, tmp_path):
-    """Cut short, no file of tensors at all, or with weights that are no numbers."""
-    arrays = {
-        name: np.full_like(array, np.nan)
-        for name, array in stored[0].items()
-        if array.dtype.kind == "f"
-    }
-    save_file(stored[0] | arrays, tmp_path / "nan", metadata=stored[1])
-    whole = (tmp_path / "nan").read_bytes()
-    (tmp_path / "short").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "text").write_bytes(b"no tensors")
-    for name in ("nan", "short", "text"):
-        with pytest.raises(ValueError, match="holds no estimator that can be read"):
-            PUClassifier.load(tmp_path / name)
-    with pytest.raises(OSError):
-        PUClassifier.load(tmp_path / "nowhere")
-
-
-def test_a_model_can_be_loaded_to_another_device(base, blobs, tmp_path):
-    """One of a machine with a GPU can be read on another; its base goes with it."""
-    fitted = VaePuBayes(base=copy.deepcopy(base)).fit(blobs[0], blobs[2])
-    fitted.device = fitted.base_.device = "cuda"
-    fitted.save(tmp_path / "model")
-    loaded = VaePuBayes.load(tmp_path / "model", device="cpu")
-    assert loaded.device == loaded.base_.device == "cpu"
-    assert loaded.predict_proba(blobs[0]).shape == (len(blobs[0]), 2)
-
-
-def test_numpy_scalars_can_be_stored(blobs, tmp_path):
-    """As parameters, where they come of a search, they are the numbers they stand for."""
-    X, _, s = blobs
-    options = {"max_rounds": np.int64(1), "max_epochs": np.int64(1), "odds": np.float32(0.5)}
-    Lbe(**options).fit(X, s).save(tmp_path / "model")
-    assert {name: Lbe.load(tmp_path / "model").get_params()[name] for name in options} == options
-
-
-@pytest.mark.parametrize(
-    "estimator, thing",
-    [
-        (Augmented(ElkanNoto(LogisticRegression())), r"LogisticRegression\(\)"),
-        (Lbe(max_rounds=1, max_epochs=1, random_state=np.random.RandomState(0)), "RandomState"),
-    ],
-    ids=["foreign estimator", "random state"],
-)
-def test_what_is_not_plain_cannot_be_stored(estimator, thing, blobs, tmp_path):
-    """Foreign estimators and random states are refused, not pickled, and no file is begun."""
-    X, _, s = blobs
-    with pytest.raises(ValueError, match=f"{thing}.* cannot be written as JSON; use plain numbers"):
-        estimator.fit(X, s).save(tmp_path / "model")
-    assert not (tmp_path / "model").exists()
-
-
-def test_augmented_of_ours_can_be_stored(blobs, tmp_path):
-    """Two estimators of this package inside ``Augmented`` are stored with it."""
-    X, _, s = blobs
-    model = Augmented(Lbe(max_rounds=1, max_epochs=1), LabelModel(schedule=TINY)).fit(X, s)
-    model.save(tmp_path / "model")
-    loaded = Augmented.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict_proba(X, s=s), model.predict_proba(X, s=s))
 
 
 def test_pandas_and_float64_give_what_numpy_gives(blobs):

@@ -17,7 +17,7 @@ from sklearn.svm import OneClassSVM
 import pu_utils
 from pu_utils import rules
 from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
-from pu_utils.models.fine_tuning import FineTuning, Strata, conformal_p_values, highest
+from pu_utils.models.fine_tuning import Strata, conformal_p_values, highest, selected_risks
 
 from .conftest import TINY
 
@@ -185,8 +185,7 @@ def test_the_best_step_is_kept(base, blobs):
     assert len(losses) == TINY.fine_tuning_steps
     chosen = torch.as_tensor(np.flatnonzero(np.isin(model.unlabelled_rows_, model.selected_)))
     rows = [torch.as_tensor(X[s == k], dtype=torch.float32) for k in (1, 0)]
-    tuning = FineTuning(model.target_, base._shares())
-    positive, negative = tuning.risks(Strata(*rows, chosen))
+    positive, negative = selected_risks(model.target_, Strata(*rows, chosen), base._shares())
     assert (positive + negative.clamp(min=0)).item() == pytest.approx(min(losses), rel=1e-6)
 
 

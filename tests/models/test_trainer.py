@@ -21,7 +21,7 @@ def trainer(base, blobs):
     """A training at its end, on a copy of the model."""
     X, _, s = blobs
     model = copy.deepcopy(base)
-    return model._trainer(X.astype(np.float32), s, torch.Generator().manual_seed(0))
+    return model._new_trainer(X.astype(np.float32), s, torch.Generator().manual_seed(0))
 
 
 def test_the_positive_component_is_near_the_labelled_rows(trainer, monkeypatch):
@@ -116,7 +116,7 @@ def test_the_pool_of_the_target_classifier(pool, rows, trainer, monkeypatch):
     """A step of the target classifier sees all unlabelled rows, or those of its batch."""
     seen = []
     monkeypatch.setattr(
-        trainer, "target_step", lambda labelled, pool, cache: seen.append(pool) or {}
+        trainer, "target_step", lambda labelled, pool, encoded: seen.append(pool) or {}
     )
     step = with_schedule(trainer, target_pool=pool).step_of(PHASES[1])
     step(torch.arange(3), torch.arange(4))
@@ -127,7 +127,7 @@ def test_encodings_are_made_anew_while_encoders_learn(trainer, monkeypatch):
     """One encoding serves all steps of a phase of the target alone, and of no other phase."""
     caches = []
     monkeypatch.setattr(
-        trainer, "target_step", lambda labelled, pool, cache: caches.append(cache) or {}
+        trainer, "target_step", lambda labelled, pool, encoded: caches.append(encoded) or {}
     )
     for phase in (PHASES[1], PHASES[3]):
         trainer.step_of(phase)(torch.arange(3), torch.arange(4))
@@ -138,7 +138,7 @@ def test_phases_without_epochs_are_left_out(trainer):
     """A schedule of zeros trains nothing; the prior of h_y is still fixed."""
     before = copy.deepcopy(trainer.networks.state_dict())
     with_schedule(trainer, pretraining_epochs=0, phase_epochs=(0, 0, 1, 0, 0)).train()
-    assert [row["phase"] for row in trainer.history.rows] == ["adversarial autoencoder"]
+    assert [row["phase"] for row in trainer.history] == ["adversarial autoencoder"]
     assert torch.equal(trainer.networks.target.out.weight, before["target.out.weight"])
     assert not torch.equal(trainer.networks.mixture.means, before["mixture.means"])
 

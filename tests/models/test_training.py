@@ -1,5 +1,6 @@
 """What the training loops share: batches, devices, steps, history, divergence."""
 
+import itertools
 from itertools import islice
 
 import numpy as np
@@ -8,11 +9,10 @@ import torch
 
 from pu_utils.models.base import hold_out
 from pu_utils.models.networks import (
-    PART,
+    GRADIENT_BATCH,
     Classifier,
     Dense,
-    History,
-    Training,
+    Epochs,
     TrainingDiverged,
     adam,
     descend,
@@ -22,20 +22,24 @@ from pu_utils.models.networks import (
     predict_in_batches,
     resolve_device,
     shuffled,
+    train_with_early_stopping,
 )
 from pu_utils.models.vae_pu import (
     ClassShares,
     Latent,
-    count_steps,
     endless_cycle,
-    epoch_batches,
+    equal_batches,
     exact_batches,
 )
 
 
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
 def test_an_epoch_is_one_pass_over_the_unlabelled():
     """Every unlabelled row comes once, every step has the same share of labelled rows."""
-    steps = list(epoch_batches(35, 65, 4, torch.Generator().manual_seed(0)))
+    steps = list(equal_batches(35, 65, 25, generator()))
     assert sorted(torch.cat([u for _, u in steps]).tolist()) == list(range(65))
     assert [len(labelled) for labelled, _ in steps] == [9, 9, 9, 9]
     assert set(torch.cat([labelled for labelled, _ in steps]).tolist()) == set(range(35))
@@ -43,33 +47,34 @@ def test_an_epoch_is_one_pass_over_the_unlabelled():
 
 def test_few_labelled_rows_are_cycled():
     """Two labelled rows serve five steps, one at a time."""
-    steps = list(epoch_batches(2, 50, 5, torch.Generator().manual_seed(0)))
-    labelled = [rows.tolist() for rows, _ in steps]
+    labelled = [rows.tolist() for rows, _ in equal_batches(2, 48, 10, generator())]
     assert labelled[0] == labelled[2] == labelled[4] != labelled[1] == labelled[3]
 
 
 @pytest.mark.parametrize(
     "n_unlabelled, n, batch_size, steps", [(5250, 7000, 1000, 7), (20, 30, 1000, 1), (2, 90, 10, 2)]
 )
-def test_count_steps(n_unlabelled, n, batch_size, steps):
-    """As many steps as batches fit, at least one, and never one without unlabelled rows."""
-    assert count_steps(n_unlabelled, n, batch_size) == steps
+def test_steps_of_an_epoch(n_unlabelled, n, batch_size, steps):
+    """As many as batches fit, at least one, and never one without unlabelled rows."""
+    batches = list(equal_batches(n - n_unlabelled, n_unlabelled, batch_size, generator()))
+    assert len(batches) == steps and all(len(unlabelled) for _, unlabelled in batches)
 
 
 @pytest.mark.parametrize("n_rows, size, sizes", [(10, 4, [4, 4, 2]), (8, 4, [4, 4]), (3, 4, [3])])
 def test_exact_batches_keep_what_is_left_over(n_rows, size, sizes):
     """Batches hold exactly ``size`` rows, the last one the rest; each row comes once, shuffled."""
-    batches = exact_batches(n_rows, size, torch.Generator().manual_seed(0))
+    cycle = itertools.count()
+    labelled, batches = zip(*exact_batches(cycle, n_rows, size, generator()), strict=True)
     assert [len(rows) for rows in batches] == sizes
     order = torch.cat(batches).tolist()
-    assert sorted(order) == list(range(n_rows))
-    assert order != sorted(order)
+    assert sorted(order) == list(range(n_rows)) != order
+    assert labelled == tuple(range(len(sizes))) and next(cycle) == len(sizes)  # none is drawn idly
 
 
 @pytest.mark.parametrize("n_rows, size", [(7, 3), (2, 5), (4, 4)])
 def test_the_cycle_of_labelled_rows_never_ends(n_rows, size):
     """One after the other, batches run through shuffled passes over all rows, cut anywhere."""
-    cycle = endless_cycle(n_rows, size, torch.Generator().manual_seed(0))
+    cycle = endless_cycle(n_rows, size, generator())
     drawn = [next(cycle) for _ in range(6 * n_rows)]
     assert {len(rows) for rows in drawn} == {size}
     passes = torch.cat(drawn).split(n_rows)
@@ -78,8 +83,8 @@ def test_the_cycle_of_labelled_rows_never_ends(n_rows, size):
 
 
 DRAWS = {
-    "epoch_batches": lambda g: torch.cat([torch.cat(rows) for rows in epoch_batches(5, 9, 3, g)]),
-    "exact_batches": lambda g: torch.cat(exact_batches(9, 4, g)),
+    "equal_batches": lambda g: torch.cat([torch.cat(rows) for rows in equal_batches(5, 9, 5, g)]),
+    "exact_batches": lambda g: torch.cat([u for _, u in exact_batches(iter("123"), 9, 4, g)]),
     "endless_cycle": lambda g: torch.cat(list(islice(endless_cycle(5, 3, g), 4))),
     "shuffled": lambda g: torch.cat(shuffled(9, 4, g)),
     "dropout": lambda g: dropout(torch.ones(9, device=g.device), 0.5, g),
@@ -99,7 +104,7 @@ def test_random_numbers_come_from_the_generator_and_its_device(draw):
     assert first.device.type == "cpu" and torch.equal(first, again)
     assert not torch.equal(first, other)
     assert torch.equal(torch.get_rng_state(), before)
-    if draw in ("epoch_batches", "exact_batches", "endless_cycle", "shuffled"):
+    if draw in ("equal_batches", "exact_batches", "endless_cycle", "shuffled"):
         assert first.dtype == torch.long
 
 
@@ -120,16 +125,16 @@ def test_batch_sizes(c_pi, batch_size, sizes):
 
 def test_shuffled_batches_are_as_equal_as_can_be():
     """Ten rows in batches of about four are five and five, each row once, in another order."""
-    batches = shuffled(10, 4, torch.Generator().manual_seed(0))
+    batches = shuffled(10, 4, generator())
     assert [len(rows) for rows in batches] == [5, 5]
     order = torch.cat(batches).tolist()
     assert sorted(order) == list(range(10)) != order
-    assert len(shuffled(3, 100, torch.Generator().manual_seed(0))) == 1
+    assert len(shuffled(3, 100, generator())) == 1
 
 
 def test_adam_is_the_paper_s():
     """With eps = 1e-7 a first step along a gradient of 1e-7 is half the learning rate."""
-    layer = Dense(2, 1, torch.Generator().manual_seed(0))
+    layer = Dense(2, 1, generator())
     before = layer.weight.detach().clone()
     descend(adam([layer], 0.1), 1e-7 * layer.weight.sum())
     torch.testing.assert_close(before - layer.weight, torch.full((1, 2), 0.05))
@@ -138,7 +143,7 @@ def test_adam_is_the_paper_s():
 def test_adam_s_weight_decay_adds_to_the_gradient():
     """Where the loss is flat, the weight itself is the gradient; without decay nothing moves."""
     for decay, step in ((0.0, 0.0), (0.5, 0.1)):
-        layer = Dense(2, 1, torch.Generator().manual_seed(0))
+        layer = Dense(2, 1, generator())
         before = layer.weight.detach().clone()
         descend(adam([layer], 0.1, decay), 0.0 * layer.weight.sum())
         torch.testing.assert_close(before - layer.weight, step * before.sign())
@@ -146,7 +151,7 @@ def test_adam_s_weight_decay_adds_to_the_gradient():
 
 def test_descend_forgets_the_gradient_of_the_step_before():
     """Each step follows its own loss, and tells it as it was before the step."""
-    layer = Dense(1, 1, torch.Generator().manual_seed(0))
+    layer = Dense(1, 1, generator())
     optimizer = torch.optim.SGD(layer.parameters(), lr=1.0)
     layer.weight.data.fill_(3.0)
     told = [descend(optimizer, 1.0 * layer.weight.sum()).item() for _ in range(2)]
@@ -155,11 +160,11 @@ def test_descend_forgets_the_gradient_of_the_step_before():
 
 def test_parts_are_the_whole():
     """A network asked part by part says what it says of all rows, gradient and all."""
-    network = Classifier((3, 4, 1), torch.Generator().manual_seed(0))
-    x = torch.randn(2500, 3, generator=torch.Generator().manual_seed(1))
+    network = Classifier((3, 4, 1), generator())
+    x = torch.randn(2500, 3, generator=generator(1))
     torch.testing.assert_close(in_parts(network, x), network(x))
     sizes = []
-    for device, expected in (("cpu", [PART, 2000 - PART]), ("meta", [2000])):
+    for device, expected in (("cpu", [GRADIENT_BATCH, 2000 - GRADIENT_BATCH]), ("meta", [2000])):
         in_parts(lambda part: sizes.append(len(part)) or part, torch.zeros(2000, 1, device=device))
         assert sizes == expected, "a GPU is not fed in parts: it would wait for each"
         sizes.clear()
@@ -167,10 +172,9 @@ def test_parts_are_the_whole():
 
 def test_descend_leaves_other_networks_alone():
     """A step computes gradients for the optimiser's own network and for no other."""
-    generator = torch.Generator().manual_seed(0)
-    moved, rests = (Classifier((3, 4, 1), generator) for _ in range(2))
+    moved, rests = (Classifier((3, 4, 1), generator(seed)) for seed in (0, 1))
     before = [p.clone() for p in rests.parameters()]
-    x = torch.randn(5, 3, generator=generator)
+    x = torch.randn(5, 3, generator=generator())
     descend(adam([moved], 0.1), (moved(x) * rests(x)).sum())
     assert all(p.grad is None for p in rests.parameters())
     assert all(torch.equal(p, q) for p, q in zip(rests.parameters(), before, strict=True))
@@ -179,23 +183,24 @@ def test_descend_leaves_other_networks_alone():
 
 def test_history_keeps_means():
     """An epoch's row holds the phase, the epoch and the mean of each loss."""
-    history = History(verbose=False)
-    history.record("target", 3, [{"risk": torch.tensor(1.0)}, {"risk": torch.tensor(2.0)}])
-    assert history.rows == [{"phase": "target", "epoch": 3, "risk": 1.5}]
+    history = []
+    losses = {"risk": [torch.tensor(1.0), torch.tensor(2.0)]}
+    assert Epochs("target", 9, history).record(3, losses) == {"risk": 1.5}
+    assert history == [{"phase": "target", "epoch": 3, "risk": 1.5}]
 
 
 @pytest.mark.parametrize("loss", [float("nan"), float("inf")])
 def test_divergence_names_phase_epoch_and_remedy(loss):
     """A loss that is not finite stops the training with an error that says where and what to do."""
     with pytest.raises(TrainingDiverged, match="'target', epoch 3; scale the features"):
-        History(verbose=False).record("target", 3, [{"risk": torch.tensor(loss)}])
+        Epochs("target", 9, []).record(3, {"risk": [torch.tensor(loss)]})
 
 
 def test_progress_is_shown_only_if_asked_for(capsys):
     """The progress bar names the phase, and keeps silent by default."""
-    list(History(verbose=False).epochs("target", 2))
+    assert list(Epochs("target", 2, [])) == [0, 1]
     assert capsys.readouterr().err == ""
-    list(History(verbose=True).epochs("target", 2))
+    assert list(Epochs("target", 2, [], verbose=True)) == [0, 1]
     assert "target" in capsys.readouterr().err
 
 
@@ -210,32 +215,29 @@ def test_progress_is_shown_only_if_asked_for(capsys):
 )
 def test_the_best_epoch_is_kept(validation, patience, n_epochs, kept):
     """Training ends ``patience`` epochs after the best one, whose network is kept."""
-    layer, history = Dense(1, 1, torch.Generator().manual_seed(0)), History(verbose=False)
+    layer, history = Dense(1, 1, generator()), []
     layer.weight.data.fill_(0.0)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=1.0)
     held, modes = iter(map(torch.tensor, validation)), []
 
-    def loss(step):
+    def one_epoch():
         modes.append(layer.training)
-        return -step * layer.weight.sum()
+        return [descend(optimizer, -step * layer.weight.sum()) for step in (0.25, 0.75)]
 
     def validation_loss():
         modes.append(layer.training)
         return next(held)
 
-    training = Training()
-    training.network, training.history = layer, history
-    training.optimizer = torch.optim.SGD(layer.parameters(), lr=1.0)
-    training.batches, training.loss = lambda: [0.25, 0.75], loss
-    training.validation_loss = validation_loss
-    training.improve("a phase", len(validation), patience)
+    epochs = Epochs("a phase", len(validation), history)
+    train_with_early_stopping(layer, one_epoch, validation_loss, epochs, patience)
     assert layer.weight.item() == kept + 1  # every epoch adds one to the weight
-    assert [row["validation"] for row in history.rows] == validation[:n_epochs]
-    assert [(row["phase"], row["epoch"]) for row in history.rows] == [
+    assert [row["validation"] for row in history] == validation[:n_epochs]
+    assert [(row["phase"], row["epoch"]) for row in history] == [
         ("a phase", epoch) for epoch in range(n_epochs)
     ]
     # weight 0 before the first step and 0.25 before the second, each step with its own factor
-    assert history.rows[0]["loss"] == pytest.approx((0 - 0.75 * 0.25) / 2)
-    assert modes == [True, True, False] * n_epochs
+    assert history[0]["loss"] == pytest.approx((0 - 0.75 * 0.25) / 2)
+    assert modes == [True, False] * n_epochs
 
 
 def test_rows_are_held_out_of_both_strata():
@@ -257,7 +259,7 @@ def test_too_few_rows_to_hold_out_serve_for_both(n_labelled):
 
 def test_prediction_in_batches_is_prediction():
     """Cutting rows into batches changes no prediction beyond rounding."""
-    network = Classifier((3, 4, 1), torch.Generator().manual_seed(0))
+    network = Classifier((3, 4, 1), generator())
     X = np.random.default_rng(0).normal(size=(9000, 3)).astype(np.float32)
     whole = torch.sigmoid(network(torch.as_tensor(X))).detach().numpy()
     np.testing.assert_allclose(predict_in_batches(network, X, "cpu"), whole, atol=1e-6)
