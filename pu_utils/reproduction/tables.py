@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pu_utils.data import DATASET_NAMES, DATASETS, SYNTHETIC
+from pu_utils.data import CDC_QUESTIONS, DATASET_NAMES, DATASETS, SYNTHETIC
 from pu_utils.data.record import DESIGNS, check_choice
 from pu_utils.metrics import METRIC_NAMES
 from pu_utils.reproduction.experiment import schedule_of
@@ -271,9 +271,10 @@ def paired(differences):
 
     Two methods of one seed decide on the same test rows, most often by the same trained model:
     what a seed does to both cancels out of their difference. Synthetic sets are drawn anew for each
-    seed. The seeds of a real set are splits of the same rows and so not independent: there the
-    variance of the mean is Nadeau and Bengio's corrected one, 1/J + 15/70 in the place of 1/J for J
-    splits of which 15% are test rows and 70% training rows.
+    seed, and so are the 10,000 of 253,680 people of the five questions. The seeds of another real
+    set are splits of the same rows and so not independent: there the variance of the mean is Nadeau
+    and Bengio's corrected one, 1/J + 15/70 in the place of 1/J for J splits of which 15% are test
+    rows and 70% training rows.
 
     Parameters
     ----------
@@ -294,8 +295,8 @@ def paired(differences):
 
     table = differences.dropna().groupby(CELL).agg(["mean", "sem", "count"])
     table = table.set_axis(["mean", "error", "seeds"], axis=1).query("seeds >= @FEWEST_SEEDS")
-    real = ~table.index.get_level_values("dataset").isin(SYNTHETIC)
-    error = table.pop("error") * np.sqrt(1 + real * table["seeds"] * TEST_TO_TRAINING)
+    split = ~table.index.get_level_values("dataset").isin([*SYNTHETIC, *CDC_QUESTIONS])
+    error = table.pop("error") * np.sqrt(1 + split * table["seeds"] * TEST_TO_TRAINING)
     half = student.ppf(0.975, table["seeds"] - 1) * error
     table.insert(1, "low", table["mean"] - half)
     table.insert(2, "high", table["mean"] + half)
