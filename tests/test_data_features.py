@@ -70,16 +70,6 @@ def images(n, size, seed=0):
     return (colours + rng.integers(0, 50, (n, size, size, 3))).astype(np.uint8)
 
 
-def test_features_do_not_depend_on_batches(thin_weights):
-    """Batches of 2 and of 250 give the same features."""
-    x = images(5, 32)
-    small = features.vgg16_features(x, batch_size=2)
-    assert small.shape == (5, 512)
-    assert small.dtype == np.float32
-    assert small == pytest.approx(features.vgg16_features(x), rel=1e-5, abs=1e-6)
-    assert np.ptp(small, axis=0).max() > 0
-
-
 def test_weights_of_torchvision_give_the_same_features(thin_weights, monkeypatch):
     """The published file, classifier and all, is read where the small one is not there."""
     expected = features.vgg16_features(images(2, 32))
@@ -88,12 +78,6 @@ def test_weights_of_torchvision_give_the_same_features(thin_weights, monkeypatch
     state["classifier.0.weight"] = torch.zeros(2, 2)
     _put(monkeypatch, "vgg16-397923af.pth", lambda path: torch.save(state, path))
     assert np.array_equal(features.vgg16_features(images(2, 32)), expected)
-
-
-def test_colours_are_means_of_channels():
-    """Mean colours are in R, G, B order."""
-    x = images(3, 96)
-    assert features.rgb_mean(x) == pytest.approx(x.mean(axis=(1, 2)) / 255, abs=1e-6)
 
 
 def test_released_colours_are_those_of_pieces():

@@ -80,12 +80,6 @@ def test_weighted_sample_is_drawn_one_after_the_other():
     assert abs(hits / 10_000 - 5 / 12) < 4 * np.sqrt(5 / 12 * 7 / 12 / 10_000)
 
 
-def test_weight_zero_is_never_drawn():
-    """A positive of weight zero is labelled in no draw."""
-    for seed in range(20):
-        assert label_by_weight([1, 1, 1], [1, 0, 1], 2 / 3, np.random.default_rng(seed))[1] == 0
-
-
 @given(c=st.floats(0.001, 0.999), power=st.sampled_from([1, 10]))
 def test_logistic_propensity_meets_the_label_frequency(c, power):
     """The mean propensity of the positives is the label frequency to 1e-6."""
@@ -93,11 +87,6 @@ def test_logistic_propensity_meets_the_label_frequency(c, power):
     assert propensity[Y == 1].mean() == pytest.approx(c, abs=1e-6)
     order = np.argsort(SCORE)
     assert np.all(np.diff(propensity[order]) >= 0)
-
-
-def test_logistic_propensity_of_equal_scores_is_constant():
-    """With equal scores the bracket has no width of its own, and SCAR comes out."""
-    assert logistic_propensity([1, 1, 0], [2, 2, 2], 0.3) == pytest.approx([0.3] * 3, abs=1e-6)
 
 
 def test_every_positive_labelled():

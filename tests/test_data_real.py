@@ -19,12 +19,9 @@ from pu_utils.data import (
     boldness,
     load,
     readers,
-    redness,
-    sample_images,
     samples,
 )
-from pu_utils.data.features import rgb_mean
-from pu_utils.data.real import CDC_LEVELS, CDC_NAMES, CDC_PLAIN, CDC_SCALED, diagnosis_weight
+from pu_utils.data.real import CDC_LEVELS, CDC_NAMES, CDC_PLAIN, diagnosis_weight
 
 FULL = {
     "mnist_3v5": ((13_454, 784), 0.531),
@@ -168,36 +165,6 @@ def test_questions_swap_diabetes_with_another_answer(name, column):
     assert np.array_equal(data.X[:, place], answers[:, 0])
     assert len(set(data.source_rows)) == len(data) == 10_000
     assert np.all(data.s <= data.y) and data.s.sum() == int(0.5 * data.y.sum())
-
-
-@needs("cdc_diabetes")
-def test_cdc_scaling_is_that_of_the_file():
-    """The ranges that scale the columns, and the levels, are those found in the whole file."""
-    answers = readers.read_cdc()["answers"]
-    found = {name: answers[:, 1 + k] for k, name in enumerate(readers.CDC_COLUMNS)}
-    for name, (low, high) in CDC_SCALED.items():
-        assert (found[name].min(), found[name].max()) == (low, high)
-    for name, levels in CDC_LEVELS.items():
-        assert np.unique(found[name]).tolist() == list(range(1, levels + 1))
-
-
-def test_images_to_look_at():
-    """Twenty automobiles and twenty trucks, of which the reddest is redder than the least red."""
-    images, labels = sample_images()
-    assert images.shape == (40, 32, 32, 3)
-    assert images.dtype == np.uint8
-    assert np.unique(labels, return_counts=True)[1].tolist() == [20, 20]
-    order = np.argsort(redness(rgb_mean(images)))
-    red, _, blue = images[order[[0, -1]]].mean(axis=(1, 2)).T
-    assert red[1] - blue[1] > red[0] - blue[0]
-
-
-def test_samples_are_small_and_licensed():
-    """The samples take at most 3 MB in all, and each is named with a licence in the README."""
-    files = list(samples.FOLDER.glob("*.npz"))
-    assert sum(file.stat().st_size for file in files) <= 3e6
-    readme = (samples.FOLDER / "README.md").read_text()
-    assert all(file.name in readme for file in files)
 
 
 @needs(*samples.SAMPLES, "cifar10_vgg16_64.npz", "cifar10_sample.npz")

@@ -12,7 +12,7 @@ from pu_utils import rules
 from pu_utils.data import load
 from pu_utils.metrics import u_auc
 from pu_utils.own_data import TableModel
-from tests.data_files import CDC, needs
+from tests.data_files import needs
 
 RESULTS = Path(__file__).parents[2] / "results"
 CELL = {"design": "released", "label_frequency": 0.9, "seed": 0}
@@ -43,7 +43,7 @@ def ranked_test_rows():
     return data.test, ranked["row"].to_numpy() - 1
 
 
-@needs(*CDC)
+@needs("cdc_diabetes")
 def test_the_top_holds_more_than_the_recorded_one():
     """Of the first 100 at least as many are positive as by the recorded y and augmented posterior.
 
@@ -60,7 +60,7 @@ def test_the_top_holds_more_than_the_recorded_one():
         assert test.y[order[:TOP]].sum() >= test.y[theirs].sum()
 
 
-@needs(*CDC)
+@needs("cdc_diabetes")
 def test_the_whole_order_is_better_than_any_recorded():
     """The U-AUC exceeds every one recorded for these rows: .846, the next .836 (LBE+S)."""
     test, order = ranked_test_rows()
