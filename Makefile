@@ -46,9 +46,9 @@ pdf: book $(BROWSER_READY)  ## print the whole book into _build/html, by Chromiu
 browser: pdf  ## look at every page, and at the PDF, in headless Chromium
 	$(BIN)/pytest -n 2 -m browser tests/browser
 
-fuzz: $(READY)  ## strange input, kills and runs at once, ten times as much as in the tests
-	ROUNDS=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/models/test_fuzz.py \
-	  tests/reproduction/test_runner.py -k "fuzz or killed or at_once"
+fuzz: $(READY)  ## strange input and killed runs, ten times as much as in the tests
+	ROUNDS=10 KILLS=100 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 tests/models/test_fuzz.py \
+	  tests/reproduction/test_runs.py -k "fuzz or ten_kills"
 
 mutants: $(MUTANTS_READY)  ## which small changes of the algebra and the models no test notices (hours)
 	OMP_NUM_THREADS=1 $(BIN)/mutmut run

@@ -19,6 +19,7 @@ from pu_utils.reproduction import Experiment, compare, judge, paired, published,
 from pu_utils.reproduction.claims import RULE
 from pu_utils.reproduction.experiment import KEY
 from pu_utils.reproduction.rendering import difference_html, verdicts_html
+from pu_utils.reproduction.results import EXPERIMENT_COLUMNS
 from pu_utils.reproduction.tables import (
     DATASET_NAMES,
     TABLE_NAMES,
@@ -336,7 +337,8 @@ def test_tables_command(tmp_path, capsys):
     key = dict(zip(KEY, ("synth_1", "released", 0.5, "lbe", "paper", 0), strict=True))
     to = tmp_path / "tables.csv"
     for hash_, warned in ((Experiment(**key).settings_hash, False), ("0", True)):
-        pd.DataFrame([key | {"settings_hash": hash_}]).to_csv(tmp_path / "cells.csv", index=False)
+        cells = pd.DataFrame([key | {"settings_hash": hash_}], columns=EXPERIMENT_COLUMNS)
+        cells.to_csv(tmp_path / "cells.csv", index=False)
         assert main(["tables", "--results", str(tmp_path), "--to", str(to)]) == 0
         said = capsys.readouterr()
         assert "9 tables" in said.out

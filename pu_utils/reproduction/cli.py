@@ -1,14 +1,13 @@
 """The commands of the experiments: ``python -m pu_utils run``, and those that read what it did."""
 
-import math
 import sys
+from collections import Counter
 from pathlib import Path
 
 from pu_utils.data import DATASETS, DESIGNS
-from pu_utils.reproduction import claims, output, results, tables
+from pu_utils.reproduction import claims, results, runs, tables
 from pu_utils.reproduction.experiment import DEFAULTS, GRIDS, grid
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES
-from pu_utils.reproduction.runner import run
 
 OUTPUT, RESULTS = "runs", "results"
 INTERRUPTED = 130  # as shells have it
@@ -25,9 +24,10 @@ OPTIONS = {
     "--recorded": {"metavar": "RESULTS", "help": "leave out what these CSV files hold"},
     "--workers": {"type": int, "help": "processes; one per processor"},
     "--scheduler": {"metavar": "ADDRESS", "help": "address of Dask's, instead of processes"},
-    "--time-limit": {"type": float, "default": math.inf, "help": "seconds of each experiment"},
+    "--time-limit": {"type": float, "help": "seconds of each experiment"},
     "--retry-failed": {"action": "store_true", "help": "compute failed experiments again"},
     "--experiments": {"type": int, "default": 2, "help": "how many (2)"},
+    "--every-family": {"action": "store_true", "help": "as many of each that takes at most 40 s"},
     "--seed": {"type": int, "help": "seed of the random choice"},
     "--design": {"choices": DESIGNS, "default": "released"},
     "--reading": {"choices": tables.READINGS, "default": "clean"},
@@ -50,8 +50,8 @@ def add_parsers(commands):
     add("run", run_grid, *GRID, "--output", "--recorded", *HOW)
     add("status", show_status, *GRID, "--output", "--recorded")
     add("collect", collect_experiments, "--output", "--results")
-    add("estimates", write_estimates, *GRID, "--output", "--results")
-    which = ("--experiments", "--families", "--datasets", "--seed")
+    add("estimates", write_estimates, *GRID, "--results")
+    which = ("--experiments", "--families", "--datasets", "--seed", "--every-family")
     add("verify", verify_experiments, "--results", *which)
     add("costs", show_costs, "--results")
     what = ("--results", "--design", "--schedule", "--reading", "--to")
@@ -68,8 +68,7 @@ def _not_recorded(arguments):
     experiments = _experiments(arguments)
     if arguments.recorded is None:
         return experiments
-    recorded = set(results.current_experiments(results.read_experiments(arguments.recorded)))
-    left = [one for one in experiments if one not in recorded]
+    left = results.not_recorded(experiments, arguments.recorded)
     n_recorded = len(experiments) - len(left)
     print(f"{n_recorded} of {len(experiments)} experiments are in {arguments.recorded}")
     return left
@@ -80,23 +79,21 @@ def run_grid(arguments):
     how = [option.strip("-").replace("-", "_") for option in HOW]
     options = {name: getattr(arguments, name) for name in how}
     try:
-        failed = run(_not_recorded(arguments), arguments.output, **options)
+        failed = runs.run(_not_recorded(arguments), arguments.output, **options)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
         return INTERRUPTED
     for one in failed:
-        print(f"failed: {output.failure_path(arguments.output, one)}", file=sys.stderr)
+        print(f"failed: {results.failure_path(arguments.output, one)}", file=sys.stderr)
     if failed:
         print("run again with --retry-failed once the cause is gone", file=sys.stderr)
     return int(bool(failed))
 
 
 def show_status(arguments):
-    """Tell what of a grid is done, and every stale file."""
-    counts, stale = output.survey(arguments.output, _not_recorded(arguments))
-    print(", ".join(f"{count} {name}" for name, count in counts.items()))
-    for path in stale:
-        print(f"stale (other settings, or unreadable): {path}")
+    """Tell how much of a grid is done."""
+    counts = Counter(results.state(arguments.output, one) for one in _not_recorded(arguments))
+    print(", ".join(f"{counts[name]} {name}" for name in ("done", "stale", "failed", "missing")))
     return 0
 
 
@@ -115,14 +112,14 @@ def write_estimates(arguments):
     if not experiments:
         raise ValueError("no experiment of family vae_pu is among them; leave --families out")
     for one in experiments:
-        print(results.record_estimates(one, arguments.output, arguments.results))
+        print(runs.record_estimates(one, arguments.results))
     return 0
 
 
 def verify_experiments(arguments):
     """Recompute a few recorded experiments and compare."""
     which = (arguments.experiments, arguments.families, arguments.datasets, arguments.seed)
-    verdicts = results.verify(arguments.results, *which)
+    verdicts = runs.verify(arguments.results, *which, arguments.every_family)
     for verdict in verdicts:
         found = verdict["problem"] or "holds"
         limits = "largest difference {largest}, tolerance {tolerance}".format(**verdict)
@@ -140,7 +137,7 @@ def write_tables(arguments):
     """Write published and our numbers side by side, as CSV."""
     options = (arguments.design, arguments.schedule, arguments.reading)
     comparison = tables.compare(results.read_results(arguments.results), *options)
-    output.write_text(Path(arguments.to), comparison.round(4).to_csv(index=False))
+    results.write_text(Path(arguments.to), comparison.round(4).to_csv(index=False))
     print(f"{len(tables.TABLE_NAMES)} tables in {arguments.to}")
     recorded = results.current_experiments(results.read_experiments(arguments.results))
     if stale := recorded.count(None):
@@ -151,6 +148,6 @@ def write_tables(arguments):
 def write_scoreboard(arguments):
     """Judge every claim from the recorded results, and write scoreboard.csv."""
     table = claims.scoreboard(claims.judge_recorded(arguments.results))
-    output.write_text(Path(arguments.results) / "scoreboard.csv", table.to_csv(index=False))
+    results.write_text(Path(arguments.results) / "scoreboard.csv", table.to_csv(index=False))
     print(table["verdict"].value_counts().to_string())
     return 0

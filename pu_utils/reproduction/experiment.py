@@ -81,7 +81,7 @@ class Experiment:
 
     def is_current(self, record):
         """Whether a record was made with the settings that the experiment has now."""
-        return record["settings_hash"] == self.settings_hash
+        return record.get("settings_hash") == self.settings_hash
 
 
 KEY = [field.name for field in fields(Experiment)]

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from pu_utils.reproduction.compute import compute
 from pu_utils.reproduction.experiment import grid
 from pu_utils.reproduction.families import prophets
 from pu_utils.reproduction.results import decision_rows
+from pu_utils.reproduction.runs import compute
 from pu_utils.reproduction.tables import PLACE, published
 
 METRICS = ("u_accuracy", "u_balanced_accuracy")

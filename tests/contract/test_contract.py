@@ -12,9 +12,9 @@ import pytest
 
 from pu_utils.data import DESIGNS, load
 from pu_utils.reproduction import claims
-from pu_utils.reproduction.compute import compute
 from pu_utils.reproduction.experiment import Experiment
 from pu_utils.reproduction.results import current_experiments, read_experiments
+from pu_utils.reproduction.runs import compute
 
 ROOT = Path(__file__).parents[2]
 SMOKE = Path(__file__).with_name("smoke.json")

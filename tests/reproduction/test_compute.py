@@ -20,13 +20,12 @@ from pu_utils.reproduction import (
     compute,
     families,
     grid,
-    provenance,
     read_results,
-    run,
-    runner,
+    runs,
 )
-from pu_utils.reproduction.compute import measure
 from pu_utils.reproduction.rendering import to_html
+from pu_utils.reproduction.results import write_result
+from pu_utils.reproduction.runs import measure
 from pu_utils.reproduction.tables import compare, numbers, published
 
 
@@ -160,7 +159,7 @@ def test_undefined_metrics_are_null():
 
 def test_commit(tmp_path, monkeypatch):
     """None outside a checkout or untracked in one; the commit, marked if changed, inside."""
-    commit = provenance._commit
+    commit = runs._commit
     assert commit(tmp_path) is None
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
 
@@ -180,9 +179,9 @@ def test_commit(tmp_path, monkeypatch):
 
 def test_processor_and_versions(monkeypatch, tmp_path):
     """A missing package has no version; without /proc the platform names the processor."""
-    assert provenance._version("no-such-package") is None
-    monkeypatch.setattr(provenance, "Path", lambda path: tmp_path / "nothing")
-    assert provenance._processor()
+    assert runs._version("no-such-package") is None
+    monkeypatch.setattr(runs, "Path", lambda path: tmp_path / "nothing")
+    assert runs._processor()
 
 
 # The registries: a method and a data set that nobody but this test knows
@@ -204,9 +203,9 @@ def test_a_registered_method_and_data_set_are_run_recorded_and_shown(monkeypatch
     toy = Family(toy_decisions, lambda dataset, schedule: {"prior": 0.5}, 1, tolerance=0.01)
     monkeypatch.setitem(FAMILIES, "toy", toy)
     monkeypatch.setitem(DATASETS, "toys", DataSet(make_toy, like="synth_1", synthetic=True))
-    monkeypatch.setattr(runner, "START_METHOD", "fork")  # a new process would not know the toys
     chosen = grid("smoke", datasets=["toys"], seeds=[0], families=[*FAMILIES])
-    assert run(chosen, tmp_path, workers=1) == []
+    for one in chosen:
+        write_result(tmp_path, one, compute(one))
     assert collect(tmp_path, tmp_path / "results") == (len(chosen), [])
     found = read_results(tmp_path / "results")
     assert set(found["dataset"]) == {"toys"} and set(found["family"]) == set(FAMILIES)

@@ -12,10 +12,10 @@ import pytest
 
 from pu_utils.data import load
 from pu_utils.models.augmented_em import RIDGES
-from pu_utils.reproduction.compute import Stopwatch
 from pu_utils.reproduction.experiment import GRIDS, LABEL_FREQUENCIES
 from pu_utils.reproduction.families import EM_CHANGES, FAMILIES
 from pu_utils.reproduction.results import current_experiments, read_experiments
+from pu_utils.reproduction.runs import Stopwatch
 
 RESULTS = Path(__file__).parents[2] / "results"
 BOTH = pytest.mark.parametrize("name", ["confirmation", "questions"])

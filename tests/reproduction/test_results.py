@@ -1,11 +1,10 @@
 """Collected results, and their verification."""
 
+import json
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,26 +12,29 @@ from pu_utils.__main__ import main
 from pu_utils.metrics import u_accuracy
 from pu_utils.reproduction import (
     FAMILIES,
-    cli,
     collect,
     compute,
     grid,
     read_estimates,
     read_experiments,
     read_results,
+    record_estimates,
     results,
+    runs,
     verify,
 )
-from pu_utils.reproduction.experiment import FIGURE_2, KEY
-from pu_utils.reproduction.output import (
-    Locks,
-    read_result,
-    recorded,
+from pu_utils.reproduction.experiment import KEY
+from pu_utils.reproduction.results import (
+    DECISION,
+    METRICS,
+    failure,
+    failure_path,
+    read_json,
     result_path,
+    state,
     write_result,
     write_text,
 )
-from pu_utils.reproduction.results import DECISION, METRICS
 from pu_utils.rules import augmented_rule
 from tests.reproduction.conftest import cheap_science
 
@@ -68,6 +70,33 @@ def computed(tmp_path_factory):
     return folder / "results"
 
 
+def test_states(tmp_path):
+    """What is written is read; a failure goes when the experiment succeeds; old settings differ."""
+    (one, other, *_) = grid("smoke")
+    assert state(tmp_path, one) == "missing"
+    write_result(tmp_path, one, failure(one, "..."))
+    assert state(tmp_path, one) == "failed"
+    write_result(tmp_path, one, cheap_science(one))
+    assert state(tmp_path, one) == "done"
+    assert read_json(result_path(tmp_path, one)) == cheap_science(one)
+    assert not failure_path(tmp_path, one).exists()
+    for text in ("", "[]", '{"settings', "\x00", json.dumps(cheap_science(one))):
+        write_text(result_path(tmp_path, other), text)
+        assert state(tmp_path, other) == "stale"
+    write_result(tmp_path, other, failure(other, "...") | {"settings_hash": "0"})
+    assert state(tmp_path, other) == "stale"  # what failed with other settings may succeed now
+    assert state(tmp_path / one.name / "below a file.json", one) == "missing"
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    """As where the disk is full."""
+    write_text(tmp_path / "file", "old")
+    monkeypatch.setattr(results.os, "replace", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_text(tmp_path / "file", "new")
+    assert (tmp_path / "file").read_text() == "old"
+
+
 def test_collect_writes_every_experiment_once(folders):
     """One row per experiment, decision and metric; one per experiment with its provenance."""
     assert collect(*folders) == (20, [])
@@ -95,15 +124,6 @@ def test_collect_keeps_experiments_of_other_directories(folders, tmp_path):
     apart = {path.name: path.read_bytes() for path in folders[1].iterdir()}
     assert collect(folders[0], tmp_path / "together") == (30, [])
     assert {p.name: p.read_bytes() for p in (tmp_path / "together").iterdir()} == apart
-
-
-def test_collects_in_two_threads(folders, tmp_path):
-    """Nor of two threads of one process, which the kernel's locks do not tell apart."""
-    write_cheap(tmp_path / "more", grid("smoke", seeds=range(10, 30)))
-    with ThreadPoolExecutor() as pool:
-        for _ in pool.map(collect, (folders[0], tmp_path / "more"), (folders[1], folders[1])):
-            pass
-    assert len(read_results(folders[1])) == len(grid("smoke")) * 11
 
 
 def test_collect_leaves_stale_results_out(folders, monkeypatch):
@@ -175,6 +195,16 @@ def test_undefined_metrics_are_empty(tmp_path):
         assert pd.isna(row["u_recall"]) and row["u_accuracy"] == 0.5
 
 
+@pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe" * 99, b"a,b\n1,2\n"])
+def test_files_that_are_no_tables_are_named(content, folders):
+    """Empty, binary, or another table."""
+    collect(*folders)
+    for name, read in {"cells": read_experiments, "decisions_synth_1": read_results}.items():
+        (folders[1] / f"{name}.csv").write_bytes(content)
+        with pytest.raises(ValueError, match=f"{name}.csv is not as it was recorded"):
+            read(folders[1])
+
+
 def test_nothing_recorded(tmp_path):
     """Without files there are no rows, but the columns."""
     assert list(read_results(tmp_path)) == [*DECISION, *METRICS]
@@ -182,12 +212,11 @@ def test_nothing_recorded(tmp_path):
 
 
 def test_commands(folders, capsys):
-    """status counts and lists stale files; collect says how many and what it left out."""
+    """status counts; collect says how many and what it left out."""
     output, results = map(str, folders)
-    write_text(folders[0] / "synth_1" / "old.json", "{}")
+    write_text(folders[0] / "synth_1" / "old.json", "half a fi")
     assert main(["status", "smoke", "--output", output, "--seeds", "0", "1", "2"]) == 0
-    printed = capsys.readouterr().out
-    assert "20 done, 0 stale, 0 failed, 10 missing" in printed and "old.json" in printed
+    assert "20 done, 0 stale, 0 failed, 10 missing" in capsys.readouterr().out
     assert main(["collect", "--output", output, "--results", results]) == 0
     printed = capsys.readouterr()
     assert "20 experiments" in printed.out and "old.json" in printed.err
@@ -224,9 +253,8 @@ def test_verify_finds_a_missing_number(computed, tmp_path):
     shorter = altered(
         computed, tmp_path, "decisions_synth_1.csv", lambda text: text.replace("u_auc", "x_auc")
     )
-    verdicts = verify(shorter, n_experiments=4)
-    problems = [verdict["problem"] for verdict in verdicts if verdict["problem"]]
-    assert len(problems) == 2 and all("u_auc" in problem for problem in problems)
+    with pytest.raises(ValueError, match=r"decisions_synth_1.csv is not .*u_auc"):
+        verify(shorter)
     empty = altered(
         computed, tmp_path, "decisions_synth_1.csv", lambda text: text.splitlines()[0] + "\n"
     )
@@ -253,7 +281,7 @@ def test_verify_tolerates_last_digits_of_another_machine(computed):
     for shift, holds in ((0.015, True), (0.025, False)):
         result["metrics"] = [{"decision": "LBE", "rule": "naive", "u_accuracy": 0.5, "u_f1": 0.9}]
         recorded = pd.DataFrame([row | {"u_accuracy": 0.5 + shift}], columns=[*DECISION, *METRICS])
-        found = results._compare(one, result, recorded, same_machine=False)
+        found = runs._compare(one, result, recorded, same_machine=False)
         assert (found["problem"] is None) == holds and found["tolerance"] == 0.02
 
 
@@ -262,7 +290,7 @@ def test_verify_is_exact_on_the_same_device_alone(computed, tmp_path, monkeypatc
     gpu = altered(computed, tmp_path, "cells.csv", lambda text: text.replace(",cpu,", ",cuda,"))
     assert (read_experiments(gpu)["device"] == "cuda").all()
     asked = []
-    monkeypatch.setattr(results, "_compare", lambda *parts: asked.append(parts[-1]) or {})
+    monkeypatch.setattr(runs, "_compare", lambda *parts: asked.append(parts[-1]) or {})
     for folder in (computed, gpu):
         verify(folder, 1, seed=0)
     assert asked == [True, False]
@@ -278,7 +306,7 @@ def test_recorded_experiments_are_left_out(folders, tmp_path, monkeypatch, capsy
     """Another machine goes on from the collected files: what they hold is not computed again."""
     collect(*folders)
     asked = []
-    monkeypatch.setattr(cli, "run", lambda chosen, *_, **__: asked.extend(chosen) or [])
+    monkeypatch.setattr(runs, "run", lambda chosen, *_, **__: asked.extend(chosen) or [])
     options = ["smoke", "--output", str(tmp_path / "elsewhere"), "--seeds", "0", "1", "2"]
     options += ["--recorded", str(folders[1])]
     assert main(["run", *options]) == 0
@@ -292,51 +320,26 @@ def test_recorded_experiments_are_left_out(folders, tmp_path, monkeypatch, capsy
 def test_estimates_are_recorded_row_by_row(tmp_path, capsys):
     """A row per test row, as the experiment decides on them, with its origin beside it."""
     command = ["estimates", "smoke", "--datasets", "synth_1", "--seeds", "0"]
-    folders = ["--results", str(tmp_path), "--output", str(tmp_path / "runs")]
-    assert main([*command, *folders]) == 0
+    assert main([*command, "--results", str(tmp_path)]) == 0
     assert str(tmp_path) in capsys.readouterr().out
     (one,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["vae_pu"])
     rows = read_estimates(one, tmp_path)
     assert list(rows) == ["class", "labelled", "y", "s"]
     assert (rows["s"] <= rows["y"]).all() and rows["class"].isin((0, 1)).all()
     predicted = augmented_rule(rows["y"], rows["s"], rows["labelled"])
-    result = read_result(result_path(tmp_path / "runs", one))
-    (measured,) = [m for m in result["metrics"] if m["decision"] == "VP-B+S"]
+    (measured,) = [m for m in compute(one)["metrics"] if m["decision"] == "VP-B+S"]
     found = u_accuracy(rows["class"], predicted.astype(int), rows["labelled"])
     assert found == pytest.approx(measured["u_accuracy"], abs=0.002)  # six decimals near 1/2
-
-
-def test_estimates_are_no_results(tmp_path, monkeypatch):
-    """Beside the experiments, as a rerun chapter puts them, they are not taken for one."""
-    one = FIGURE_2
-    rows = {name: np.array([0.0, 1.0]) for name in ("class", "labelled", "y", "s")}
-    monkeypatch.setattr(results, "compute_estimates", lambda one, _: (cheap_science(one), rows))
-    results.record_estimates(one, tmp_path, tmp_path)
-    assert len(read_estimates(one, tmp_path)) == 2
-    ((_, found, result),) = recorded(tmp_path)
-    assert found == one and "metrics" in result
-    assert collect(tmp_path, tmp_path / "results") == (1, [])
+    assert collect(tmp_path, tmp_path / "results") == (0, [])  # they are no results
     assert main(["estimates", "smoke", "--families", "lbe"]) == 1
 
 
-def test_estimates_of_a_decision_that_is_not_there(tmp_path):
-    """The error lists those that are."""
+def test_estimates_that_are_stale_or_of_no_decision(tmp_path, monkeypatch):
+    """Those made with other settings are not shown as today's; the error lists the decisions."""
     (one,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["reference"])
     with pytest.raises(ValueError, match="decision is 'VP-B\\+S'; it must be one of S-Prophet"):
-        results.record_estimates(one, tmp_path / "runs", tmp_path)
-
-
-def test_estimates_of_an_experiment_that_is_taken(tmp_path, monkeypatch):
-    """Two processes never write the same one."""
-    monkeypatch.setattr(Locks, "take", lambda *_: False)
-    with pytest.raises(OSError, match="another process"):
-        results.record_estimates(FIGURE_2, tmp_path, tmp_path)
-
-
-def test_stale_estimates_are_refused(tmp_path, monkeypatch):
-    """Estimates made with other settings are not shown as those of today."""
-    (one,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["reference"])
-    results.record_estimates(one, tmp_path / "runs", tmp_path, "S-Prophet")
+        record_estimates(one, tmp_path)
+    record_estimates(one, tmp_path, "S-Prophet")
     assert len(read_estimates(one, tmp_path)) == 1500
     raise_versions(monkeypatch)
     (changed,) = grid("smoke", datasets=["synth_1"], seeds=[0], families=["reference"])

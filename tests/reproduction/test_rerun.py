@@ -1,30 +1,18 @@
 """What experiments cost, as recorded, and a grid run again from a notebook."""
 
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-import torch
 
 from pu_utils.__main__ import main
-from pu_utils.reproduction import (
-    Experiment,
-    collect,
-    compute,
-    expected_time,
-    grid,
-    notebook,
-    output_folder,
-    recorded_seconds,
-    rerun,
-    runner,
-)
-from pu_utils.reproduction.output import write_result
+from pu_utils.reproduction import Experiment, collect, compute, grid, recorded_seconds, rerun
+from pu_utils.reproduction.results import write_result
+from pu_utils.reproduction.runs import expected_time
 from tests.reproduction.conftest import cheap_science
 
 RESULTS = Path(__file__).parents[2] / "results"
+SMOKE = {"datasets": ["synth_1"], "recorded": RESULTS}
 
 
 def experiment(dataset="synth_1", family="vae_pu", schedule="paper", label_frequency=0.5, seed=0):
@@ -63,8 +51,7 @@ def test_what_says_nothing_is_left_out(recorded):
     recorded({experiment(): 1.0}, device="cuda")
     results = recorded({experiment(seed=1): 9.0})
     path = results / "cells.csv"
-    old = experiment(seed=2)
-    path.write_text(path.read_text().replace(experiment(seed=1).settings_hash, old.settings_hash))
+    path.write_text(path.read_text().replace(experiment(seed=1).settings_hash, "0" * 16))
     assert recorded_seconds(results).empty
     assert recorded_seconds(recorded({experiment(seed=1): 9.0}))["seconds"].tolist() == [9]
 
@@ -92,26 +79,17 @@ def test_committed_results_tell_what_the_fast_grid_costs():
     assert expected_time(chosen, RESULTS, 1).endswith(" like the recorded ones")
 
 
-# A grid run again
-
-SMOKE = {"datasets": ["synth_1"], "recorded": RESULTS}
-
-
-def test_rerun_computes_once(monkeypatch, tmp_path, capsys):
-    """The metrics are those of the experiments; the second call finds nothing left to do."""
-    monkeypatch.setattr(runner, "START_METHOD", "fork")
+def test_rerun_computes_once(tmp_path, capsys):
+    """The results are those of the experiments; the second call finds nothing left to do."""
     options = SMOKE | {"families": ["reference"], "seeds": range(2)}
-    metrics = rerun("smoke", tmp_path, 1, **options)
+    results = rerun("smoke", tmp_path, 2, **options)
     first = compute(experiment(family="reference", schedule="smoke"))["metrics"][0]
-    ours = metrics.query("seed == 0 and decision == @first['decision'] and rule == @first['rule']")
-    assert ours["accuracy"].item() == pytest.approx(first["accuracy"])
+    ours = results.query("seed == 0 and decision == @first['decision'] and rule == @first['rule']")
+    assert ours["u_auc"].item() == pytest.approx(first["u_auc"], abs=1e-6)
     printed = capsys.readouterr().out
-    assert (
-        "2 of 2 experiments are left" in printed
-        and "not known: no experiment of their kind" in printed
-    )
+    assert "2 of 2 experiments are left" in printed and "is not known" in printed
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*seed*.json")}
-    pd.testing.assert_frame_equal(rerun("smoke", tmp_path, 1, **options), metrics)
+    pd.testing.assert_frame_equal(rerun("smoke", tmp_path, 1, **options), results)
     assert {path: path.stat().st_mtime_ns for path in before} == before and len(before) == 2
     assert capsys.readouterr().out == "0 of 2 experiments are left\n"
 
@@ -127,37 +105,3 @@ def test_rerun_names_failures_and_returns_the_rest(cheap, tmp_path, capsys):
     assert "0 of 2 experiments are left" in printed and "failed: synth_1" in printed
     rerun("smoke", tmp_path, 1, retry_failed=True, **options)
     assert "1 of 2 experiments are left" in capsys.readouterr().out
-
-
-def test_rerun_without_recorded_costs(cheap, tmp_path, capsys):
-    """Not knowing the time is no reason not to run."""
-    assert len(rerun("smoke", tmp_path, 1, datasets=["synth_1"], families=["lbe"])) == 2
-    assert "is not known: no experiment of their kind" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("gpu", "family", "words"),
-    [
-        (True, "vae_pu", "on cuda, which the processes share"),
-        (True, "lbe", "on the processor\n"),
-        (False, "vae_pu", "on the processor\n"),
-    ],
-)
-def test_rerun_says_what_it_uses(gpu, family, words, monkeypatch, tmp_path, capsys):
-    """A GPU where there is one and a family can use it; no time is told of it."""
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
-    monkeypatch.setattr(notebook, "run", lambda *a, **k: [])
-    assert rerun("smoke", tmp_path, **SMOKE, families=[family]).empty
-    printed = capsys.readouterr().out
-    assert words in printed and ("processor(s)" in printed or "is not known" in printed) == (
-        "cuda" not in words
-    )
-
-
-def test_output_folder_is_on_the_drive_of_colab_users(monkeypatch):
-    """It is mounted first; elsewhere nothing is."""
-    assert output_folder("here") == "here"
-    mounted = []
-    colab = SimpleNamespace(drive=SimpleNamespace(mount=mounted.append))
-    monkeypatch.setitem(sys.modules, "google.colab", colab)
-    assert output_folder("here").startswith(mounted[0])
