@@ -44,7 +44,7 @@ def raised(results, by):
 )  # fmt: skip
 def test_counts_follow_the_rule(holds, run, total, answer):
     """Three quarters of all cases, half of those run, none."""
-    assert claims._counted(holds, run, total).answer == answer
+    assert claims._counted(holds, run, total)[0] == answer
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_counts_follow_the_rule(holds, run, total, answer):
 def test_paired_cases_may_stay_open(ahead, behind, open_, total, answer):
     """Significant cases count, the reverse counts against, few decided ones decide nothing."""
     sides = ["ahead"] * ahead + ["behind"] * behind + ["open"] * open_
-    assert claims._decided(pd.Series(sides, dtype=str), total).answer == answer
+    assert claims._decided(pd.Series(sides, dtype=str), total)[0] == answer
 
 
 @pytest.mark.parametrize(
@@ -81,23 +81,16 @@ def test_nothing_run_nothing_judged():
 
 
 def test_published_numbers_judge_themselves(as_published):
-    """Where ours are the published numbers, both readings answer as the paper's table does.
+    """Where ours are the published numbers, both readings answer as the paper's tables do.
 
-    But for differences of exactly 0, which no test finds, and for equality, which the paper's
-    own errors are too large to deny.
+    But for differences of exactly 0, or of exactly a margin, which no test finds.
     """
     judged = judge(as_published)
     assert list(judged.index) == list(claims.read_claims().index)
-    printed = judged[~judged["table"].isin(["figure2", "section2"])]
-    same = printed.drop("true-y-is-enough")
+    same = judged[judged["table"] != "figure2"].drop("true-y-is-enough")
     assert (same["clean"] == same["published"]).all() and (same["replay"] == same["clean"]).all()
-    refuted = printed.index[printed["verdict"] == "not borne out by the paper"]
-    assert set(refuted) == {
-        "traditional-margin",
-        "synthetic-lbe-falls",
-        "real-dependence-on-c",
-        "balanced-synthetic",
-    }
+    refuted = same.index[same["verdict"] == "not borne out by the paper"]
+    assert set(refuted) == {"traditional-margin", "real-dependence-on-c", "balanced-synthetic"}
 
 
 def test_published_sign_tests():
@@ -128,6 +121,7 @@ CHANGES = {
     "synthetic-vp-elsewhere": ("VP+S", 50),
     "prophets-agree": ("S-Prophet", 50),
     "prophets-part": ("Y-Prophet", 50),
+    "precision-outweighs-recall": ("VP-B", 50),
     "synthetic-rule": ("VP-B", 50),
     "synthetic-sign-test": ("VP-B", 50),
     "synthetic-gain-small": ("VP-B+S", 50),
@@ -165,14 +159,14 @@ def test_another_slope_is_noticed(as_published, key, decision, slope, answer):
     assert judge(raised(as_published, steeper), [key])["clean"].item() == answer
 
 
-def test_precision_against_recall(as_published):
-    """Judged from ours alone, cell by cell: what is gained of one against what the other loses."""
-    rows = as_published.query("family == 'vae_pu' and decision in ['VP-B', 'VP-B+S']")
-    rows = rows.dropna(subset="u_accuracy")
-    with_s = rows["decision"] == "VP-B+S"
-    for gained, answer in ((0.3, "yes"), (0.1, "no")):
-        changed = rows.assign(u_precision=0.5 + gained * with_s, u_recall=0.5 - 0.2 * with_s)
-        assert judge(changed, ["precision-outweighs-recall"])["clean"].item() == answer
+@pytest.mark.parametrize(("noise", "answer"), [(0.001, "yes"), (0.05, "open")])
+def test_methods_are_equivalent_only_if_enough_seeds_say_so(noise, answer):
+    """A difference of 0 is not found to lie within half a point where seeds vary by more."""
+    results = recorded_as_published(seeds=5)
+    told = results["decision"].isin(["S-Prophet", "VP-B+S + true y(x)"])
+    drawn = np.random.default_rng(0).normal(0.6, noise, len(results))
+    changed = results.assign(u_accuracy=results["u_accuracy"].mask(told, drawn))
+    assert judge(changed, ["true-y-is-enough"])["clean"].item() == answer
 
 
 @pytest.mark.parametrize(
@@ -195,7 +189,7 @@ def test_scoreboard_command_reads_the_results(tmp_path, capsys):
     """Without results: what the paper's own numbers refute."""
     assert main(["scoreboard", "--results", str(tmp_path)]) == 0
     verdicts = pd.read_csv(tmp_path / "scoreboard.csv")["verdict"].value_counts()
-    assert verdicts.to_dict() == {"not run": 26, "not borne out by the paper": 4}
+    assert verdicts.to_dict() == {"not run": 27, "not borne out by the paper": 3}
     assert "not run" in capsys.readouterr().out
 
 

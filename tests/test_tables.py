@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from published_numbers import as_results, recorded_as_published
+from scipy.stats import t as student
 
 from pu_utils import metrics
 from pu_utils.__main__ import main
@@ -187,6 +188,20 @@ def test_differences_are_taken_seed_by_seed():
     assert real["high"] - 2 == pytest.approx(4.302653 * np.sqrt(3 * (1 / 3 + 15 / 70)))
     assert real["p"] > made["p"]
     assert paired(moved.drop(2, level="seed")).empty
+
+
+def test_equivalence_needs_an_interval_within_the_margin():
+    """Differences of 0.1 and 0.3 lie within half a point, of 1 beyond it; noise decides nothing."""
+    index = pd.MultiIndex.from_product(
+        [["synth_1"], [0.1, 0.3, 0.5], range(4)], names=["dataset", "label_frequency", "seed"]
+    )
+    around = np.tile([-0.1, 0.1, -0.1, 0.1], 3)
+    means = pd.Series(np.repeat([0.3, -1, 0.1], 4), index)
+    assert paired(means + around, within=0.5)["side"].tolist() == ["within", "beyond", "within"]
+    assert paired(means + 20 * around, within=0.5)["side"].tolist() == ["open"] * 3
+    # two one-sided tests of -0.5 < mean < 0.5: the worse of the two, of Student's t, at 2.5%
+    t = (0.5 - 0.3) / (np.std([-0.1, 0.1] * 2, ddof=1) / 2)
+    assert paired(means + around, 0.5)["p"].iloc[0] == pytest.approx(2 * student.sf(t, 3))
 
 
 def test_holm_is_between_none_and_bonferroni():

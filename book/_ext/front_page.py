@@ -30,7 +30,8 @@ def facts(results):
     dict
         Whole numbers are counts, others points of U-accuracy.
     """
-    verdicts = pd.read_csv(Path(results) / "scoreboard.csv")["verdict"].value_counts()
+    claims = pd.read_csv(Path(results) / "scoreboard.csv").query("about == 'trained methods'")
+    verdicts = claims["verdict"].value_counts()
     recorded = read_results(results)
     recorded = recorded[recorded["dataset"].isin(DATASET_NAMES)]
     comparison = compare(recorded)

@@ -266,7 +266,7 @@ def split_gain(results, schedule):
     )
 
 
-def paired(differences):
+def paired(differences, within=None):
     """Mean differences with their intervals, and which of them are significant.
 
     Two methods of one seed decide on the same test rows, most often by the same trained model:
@@ -281,6 +281,8 @@ def paired(differences):
     differences : pandas.Series
         Indexed by data set, label frequency and seed, such as one column of :func:`by_seed` minus
         another.
+    within : float, optional
+        A margin in points, to test whether two methods are equivalent.
 
     Returns
     -------
@@ -288,22 +290,28 @@ def paired(differences):
         By data set, in the order of the paper, and label frequency: the ``mean``, the ends ``low``
         and ``high`` of its 95% interval (Student's t), ``seeds``, ``p`` (two-sided), ``holm``, the
         same after Holm's correction for the number of rows, and ``side``: "ahead" or "behind" where
-        the mean differs significantly from zero at 5% after it, else "open". Rows of fewer than
-        three seeds are left out.
+        the mean differs significantly from zero at 5% after it, else "open". With a margin it is
+        "within" where two one-sided tests, of each end of it, find the mean between them (few seeds
+        do not help), and "beyond" where it lies outside. Rows of fewer than three seeds are left
+        out.
     """
     from scipy.stats import t as student  # it takes its time, and `tables` does without
 
-    table = differences.dropna().groupby(CELL).agg(["mean", "sem", "count"])
+    cell = [name for name in differences.index.names if name != "seed"]
+    table = differences.dropna().groupby(cell).agg(["mean", "sem", "count"])
     table = table.set_axis(["mean", "error", "seeds"], axis=1).query("seeds >= @FEWEST_SEEDS")
     split = ~table.index.get_level_values("dataset").isin([*SYNTHETIC, *CDC_QUESTIONS])
     error = table.pop("error") * np.sqrt(1 + split * table["seeds"] * TEST_TO_TRAINING)
     half = student.ppf(0.975, table["seeds"] - 1) * error
     table.insert(1, "low", table["mean"] - half)
     table.insert(2, "high", table["mean"] + half)
-    size = (table["mean"].abs() / error).where(table["mean"] != 0, 0)  # all equal: 0/0
+    lead, sides = table["mean"], ("ahead", "behind")
+    if within is not None:
+        lead, sides = within - lead.abs(), ("within", "beyond")
+    size = (lead.abs() / error).where(lead != 0, 0)  # all equal: 0/0
     table["p"] = 2 * student.sf(size, table["seeds"] - 1)
     table["holm"] = holm(table["p"])
-    side = np.where(table["mean"] > 0, "ahead", "behind")
+    side = np.where(lead > 0, *sides)
     table["side"] = np.where(table["holm"] < LEVEL, side, "open")
     return table.sort_index(key=_papers_order([], table.index.unique("dataset")))
 
