@@ -101,8 +101,6 @@ class AugmentedEM(RidgeEstimator):
         chosen model is fitted to all rows of ``X``.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
     random_state : int, RandomState or None
         Source of held-out rows, of folds, and of the seed of a classifier that has none.
 

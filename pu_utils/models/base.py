@@ -12,11 +12,10 @@ from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pu_utils import rules
@@ -71,19 +70,41 @@ def with_seed(model, seed):
 class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
     """Classifier of Y, fitted to X and the label status S, asked with S or without.
 
-    ``classes_`` are the two values of ``s`` seen in ``fit``; the second means "labelled" for S and
-    "class 1" for Y. Of 0 and 1, False and True, -1 and 1 it is the second of each; so it is of a
-    text and a blank. Of any other two values it is the one that ``positive`` says. None, NaN and
-    blank text in ``s`` mean unlabelled.
+    Several estimators share the parameters below; each has those of its signature.
+
+    Parameters
+    ----------
+    prior : float, optional
+        P(Y=1), the share of positives among all rows. Where None it is estimated by
+        ``estimate_prior``, with a warning.
+    odds : float
+        The odds of class 1 that a row must exceed for class 1 to be predicted.
+    propensity_features : columns or function, optional
+        What labelling depends on: numbers or names of columns, a mask, or a function of X (an
+        array) that gives one or several values a row. All columns where None.
+    ridge : float
+        Weight of the penalty on the coefficients of standardised features.
+    validation_fraction : float
+        Part of the rows that is held out where ``fit`` is not given a validation part.
+    random_state : int, RandomState or None
+        Source of all random numbers.
+
+    Attributes
+    ----------
+    classes_ : array of two values
+        The two values of ``s`` in ``fit``, 0 and 1 or False and True.
+    prior_, label_frequency_ : float
+        P(Y=1), given or estimated, and ``c = P(S=1) / P(Y=1)`` that follows from it.
+    diagnostics_ : dict
+        Counts of rows, among them those whose estimate of s(x) exceeds that of y(x). If they are
+        unlabelled, their augmented posterior is 0.
     """
 
     odds: float = 1.0
-    positive: object = None
 
     # of the parameters that several estimators share, whether this one has them or not
     _parameter_constraints: ClassVar = {
         "odds": [POSITIVE],
-        "prior": [SHARE, None],
         "ridge": [NOT_NEGATIVE],
         "tol": [NOT_NEGATIVE],
         "validation_fraction": [SHARE],
@@ -196,32 +217,21 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         return validate_data(self, X, reset=False, dtype=self._input_dtype)
 
     def _label_status(self, s, n_rows):
-        """``s`` as 0 and 1, or a clear error."""
-        s = _without_gaps(s)
-        if s.shape != (n_rows,):
-            raise ValueError(
-                f"shapes differ: s has {s.shape}, X has {n_rows} rows; give one value per row"
-            )
-        strange = ~np.isin(s, self.classes_)
-        if strange.any():
-            raise ValueError(
-                f"s holds {s[strange].tolist()[0]!r}; it must hold the values seen in fit, "
-                "{!r} (unlabelled) and {!r} (labelled)".format(*self.classes_.tolist())
-            )
-        return (s == self.classes_[1]).astype(int)
+        """``s`` as 0 and 1, one value per row."""
+        s = label_status(s)
+        if len(s) != n_rows:
+            raise ValueError(f"s has {len(s)} values, X has {n_rows} rows; give one value per row")
+        return s
 
     def _training_rows(self, X, s):
-        """``X`` and ``s`` checked, ``s`` as 0 and 1, and the prior; sets ``classes_``."""
+        """``X`` and ``s`` checked, ``s`` as 0 and 1; sets ``classes_``."""
         self._validate_params()
-        s = s if s is None else _without_gaps(s)
-        if s is not None and hasattr(X, "shape") and len(s) != X.shape[0]:
-            raise ValueError(
-                f"X has {X.shape[0]} rows and s has {len(s)}; give one label status per row"
-            )
         X, s = validate_data(self, X, s, dtype=self._input_dtype)
-        check_classification_targets(s)
-        self.classes_ = _label_values(s, self.positive)
-        labelled = self._label_status(s, len(X))
+        labelled, self.classes_ = label_status(s), np.unique(s)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"s holds one class only, {s[0]}; both labelled and unlabelled rows are needed"
+            )
         prior, share = getattr(self, "prior", None), labelled.mean()
         if prior is not None and not share <= prior < 1:
             raise ValueError(
@@ -273,43 +283,18 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _without_gaps(s):
-    """``s`` as an array in which what is missing or blank is the value for unlabelled."""
-    s = np.asarray(s)
-    if s.dtype.kind == "f":
-        return np.where(np.isnan(s), 0, s)
-    if s.dtype.kind not in "OU":
-        return s
-    text = np.array([isinstance(value, str) for value in s.flat], dtype=bool).reshape(s.shape)
-    blank = pd.isna(s) | (text & (np.char.strip(s.astype(str)) == ""))
-    return np.array(np.where(blank, "" if text.any() else 0, s).tolist())
-
-
-def _label_values(s, positive):
-    """The values of ``s`` for unlabelled and labelled, or a clear error."""
-    values = np.unique(s)
-    held = values.tolist()
-    if len(held) > 2:
+def label_status(s):
+    """``s`` as an array of 0 and 1, or an error that says how to make one."""
+    s = column_or_1d(s, warn=True)
+    values = set(s.tolist())
+    if not values <= {0, 1}:
         raise ValueError(
-            "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(s)}; s holds {held[0]!r}, {held[1]!r}, {held[2]!r}... and must hold "
-            "two values, unlabelled and labelled"
+            f"s holds {', '.join(map(repr, list(values)[:5]))}; it must hold 1 where a row is "
+            "labelled and 0 elsewhere, or True and False: where labelled rows say 'yes', give "
+            's == "yes". Only binary classification is supported. The type of the target is '
+            f"{type_of_target(s, raise_unknown=False)}"
         )
-    if len(held) == 1:
-        raise ValueError(
-            f"s holds one class only, {held[0]!r}; both labelled and unlabelled rows are needed to "
-            "learn from"
-        )
-    if positive is None and held not in ([0, 1], [-1, 1]) and held[0] != "":
-        raise ValueError(
-            f"s holds {held[0]!r} and {held[1]!r}, and nothing says which of them means labelled; "
-            "give positive=..., or 0 and 1"
-        )
-    if positive is not None and positive not in held:
-        raise ValueError(
-            f"positive is {positive!r}, which s does not hold; it holds {held[0]!r} and {held[1]!r}"
-        )
-    return values[::-1] if positive is not None and held[0] == positive else values
+    return s.astype(int)
 
 
 def hold_out(s, fraction, random_state):

@@ -55,8 +55,6 @@ class Recalibrated(RidgeEstimator):
         Part of the rows held out for the temperature where ``fit`` is not given a validation part.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
     random_state : int, RandomState or None
         Source of the held-out rows, and of randomness where more than 100 columns are condensed.
 

@@ -49,8 +49,6 @@ class SarEm(RidgeEstimator):
         Gain in mean log-likelihood of S below which the rounds end.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
     random_state : int, RandomState or None
         Source of randomness where more than 100 columns are condensed.
 

@@ -26,8 +26,6 @@ class ElkanNoto(PUClassifier):
         P(Y=1); estimated by ``estimate_prior``, with a warning, where None.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
     random_state : int, RandomState or None
         Source of the folds of ``estimate_prior``.
 
@@ -85,8 +83,6 @@ class Augmented(PUClassifier):
         Estimates s(x). Logistic regression of standardised features where None.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
 
     Attributes
     ----------

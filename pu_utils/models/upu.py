@@ -41,8 +41,6 @@ class Upu(RidgeEstimator):
         Weight of the penalty on the coefficients of standardised features.
     odds : float
         What the odds of class 1 must exceed for class 1 to be predicted.
-    positive : object, optional
-        The value of ``s`` that means labelled, where it is not plain: see ``PUClassifier``.
     random_state : int, RandomState or None
         Source of the folds of ``estimate_prior``, and of randomness where more than 100 columns are
         condensed.

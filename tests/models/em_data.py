@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import expit
 
 TAKES_S = {"check_fit_score_takes_y": "the second argument of fit is S, and is called s"} | {
-    name: "codes the classes as 1 and 2, or by name: positive= must say which means labelled"
+    name: "codes the classes as 1 and 2, or by name: S is 0 or 1"
     for name in (
         "check_classifier_data_not_an_array",
         "check_classifiers_classes",

@@ -20,7 +20,6 @@ from pu_utils import metrics, rules
 from pu_utils.data import make_synthetic
 from pu_utils.models import augmented_em
 from pu_utils.models.augmented_em import AugmentedEM
-from pu_utils.models.base import PUClassifier
 from pu_utils.models.class_models import (
     CrossFittedClass,
     GaussianClass,
@@ -511,20 +510,6 @@ def test_all_positives_labelled(rows):
 
 
 # Storage, seeds, and the class that nobody may see
-
-
-def test_stored_and_loaded(fitted, rows, tmp_path):
-    """A stored model predicts as before; one around a foreign classifier is refused."""
-    X, _, _, _, s = rows
-    if fitted.chosen_["class_model"] == "classifier":
-        with pytest.raises(ValueError, match=r"DecisionTreeClassifier.* cannot be written as JSON"):
-            fitted.save(tmp_path / "model")
-        return
-    fitted.save(tmp_path / "model")
-    loaded = PUClassifier.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict_proba(X, s=s), fitted.predict_proba(X, s=s))
-    assert set(vars(loaded)) == set(vars(fitted))
-    assert (loaded.history_, loaded.exchange_) == (fitted.history_, fitted.exchange_)
 
 
 def test_a_second_fit_forgets_the_first(rows):

@@ -4,12 +4,14 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -68,55 +70,59 @@ def fitted_once():
 # Codes of the label status
 
 
-@pytest.mark.parametrize(
-    ("unlabelled", "labelled"),
-    [(0, 1), (False, True), (-1, 1), (0.0, 1.0), ("", "yes"), (np.nan, 1), (None, "P"), (" ", "1")],
-)
-def test_codes_that_are_understood(unlabelled, labelled, blobs):
-    """The usual codes, and anything against a blank, give what 0 and 1 give."""
+@pytest.mark.parametrize("kind", [int, bool, float, np.int8, object])
+def test_the_label_status_is_zero_and_one(kind, blobs):
+    """As integers, truth values or floats, in arrays, tables and lists."""
     X, _, s = blobs
-    coded = np.array([unlabelled, labelled], dtype=object)[s]
     expected = ElkanNoto(prior=0.5).fit(X, s)
+    coded = s.astype(kind)
     for values in (coded, pd.Series(coded), coded.tolist()):
         model = ElkanNoto(prior=0.5).fit(X, values)
         np.testing.assert_array_equal(
             model.predict_proba(X, s=values), expected.predict_proba(X, s=s)
         )
-        decision = model.predict(X, s=values) == model.classes_[1]
-        np.testing.assert_array_equal(decision, expected.predict(X, s=s))
+        assert model.predict(X).dtype == model.classes_.dtype
 
 
-@pytest.mark.parametrize("estimator", EVERY, ids=kind)
-@pytest.mark.parametrize("names", [("unlabelled", "labelled"), ("U", "P"), (2, 1)])
-def test_other_codes_need_positive(estimator, names, blobs, fitted_once):
-    """What sorts the wrong way round is refused, and right once ``positive`` says what it means."""
+def test_a_column_is_taken_for_a_row_with_a_warning(blobs):
+    """s of shape (n, 1) is treated alike in fit and predict, as scikit-learn treats y."""
     X, _, s = blobs
-    coded = np.array(names)[s]
-    with pytest.raises(ValueError, match=r"s holds .* and .*give positive=\.\.\., or 0 and 1"):
-        clone(estimator).fit(X, coded)
-    model = clone(estimator).set_params(positive=names[1]).fit(X, coded)
-    assert model.classes_.tolist() == list(names)
-    expected = fitted_once(estimator, X, s)
-    np.testing.assert_array_equal(model.predict_proba(X, s=coded), expected.predict_proba(X, s=s))
+    with pytest.warns(DataConversionWarning):
+        model = ElkanNoto(prior=0.5).fit(X, s[:, None])
+    with pytest.warns(DataConversionWarning):
+        decision = model.predict(X, s=s[:, None])
+    np.testing.assert_array_equal(decision, model.predict(X, s=s))
+    for ask in (model.fit, model.predict):
+        with pytest.raises(ValueError, match=r"\(300, 2\)"):
+            ask(X, s=np.column_stack([s, s]))
+
+
+CODES = [("unlabelled", "labelled"), ("U", "P"), (2, 1), (-1, 1), (0, np.nan), ("", "yes")]
+
+
+@pytest.mark.parametrize("codes", CODES, ids=str)
+def test_other_codes_are_refused(codes, blobs):
+    """In fit and in predict, with the way out."""
+    X, _, s = blobs
+    coded = np.array(codes, dtype=object)[s]
+    model = ElkanNoto(prior=0.5).fit(X, s)
+    for ask in (clone(model).fit, model.predict):
+        with pytest.raises(ValueError, match=r'give s == "yes"|contains NaN'):
+            ask(X, s=coded)
 
 
 @pytest.mark.parametrize(
-    ("s", "options", "message"),
+    ("s", "message"),
     [
-        (["a", "b", "c"] * 100, {}, r"s holds 'a', 'b', 'c'\.\.\. and must hold two values"),
-        (["yes"] * 300, {}, "one class only, 'yes'"),
-        (
-            ["P", "U"] * 150,
-            {"positive": "p"},
-            "positive is 'p', which s does not hold.*'P' and 'U'",
-        ),
-        ([0, 1] * 100, {}, "X has 300 rows and s has 200; give one label status per row"),
+        (["a", "b", "c"] * 100, "it must hold 1 where a row is labelled"),
+        ([1] * 300, "one class only, 1"),
+        ([0, 1] * 100, r"inconsistent numbers of samples: \[300, 200\]"),
     ],
 )
-def test_bad_labels_are_named(s, options, message, blobs):
-    """Each error says what ``s`` holds."""
+def test_bad_labels_are_named(s, message, blobs):
+    """Each error says what is wrong with ``s``."""
     with pytest.raises(ValueError, match=message):
-        ElkanNoto(prior=0.5, **options).fit(blobs[0], s)
+        ElkanNoto(prior=0.5).fit(blobs[0], s)
 
 
 # The prior
@@ -131,6 +137,18 @@ def test_a_prior_below_the_labelled_share_stops_before_training(estimator, blobs
         monkeypatch.setattr(f"pu_utils.models.{module}.{trained}", lambda *_: pytest.fail())
     with pytest.raises(ValueError, match=rf"prior is 0.2; .* rows of X, {s.mean():.4g}, and below"):
         clone(estimator).set_params(prior=0.2).fit(X, s)
+
+
+def test_a_prior_may_be_a_fraction(blobs):
+    """It is a number like any other."""
+    X, _, s = blobs
+    for estimator in (AugmentedEM("logistic"), ElkanNoto(), Upu(), VaePu(schedule=TINY)):
+        exact, rounded = (
+            clone(estimator).set_params(prior=prior, random_state=0).fit(X, s)
+            for prior in (Fraction(1, 2), 0.5)
+        )
+        assert type(exact.prior_) is type(exact.label_frequency_) is float
+        np.testing.assert_array_equal(exact.predict_proba(X, s=s), rounded.predict_proba(X, s=s))
 
 
 def test_a_prior_of_exactly_the_labelled_share_will_do(blobs):
@@ -225,10 +243,10 @@ def test_the_risk_estimates_that_of_the_true_classes():
 def test_the_likelihood_of_s_is_that_of_the_label_posterior(blobs):
     """It is the mean of log s(x) over labelled, log(1 - s(x)) over the other rows."""
     X, _, s = blobs
-    model = ElkanNoto(prior=0.5, positive="yes").fit(X, np.array(["no", "yes"])[s])
+    model = ElkanNoto(prior=0.5).fit(X, s)
     p = model.predict_label_proba(X)
     expected = np.log(np.where(s == 1, p, 1 - p)).mean()
-    assert label_log_likelihood(model, X, np.array(["no", "yes"])[s]) == pytest.approx(expected)
+    assert label_log_likelihood(model, X, s == 1) == pytest.approx(expected)
 
 
 def test_cross_fitted_posteriors_come_from_fits_that_have_not_seen_the_row(blobs):

@@ -149,12 +149,3 @@ def test_estimators_without_s_are_refused(rows):
     X, _, _, _, s = rows
     with pytest.raises(ValueError, match=r"give an estimator of this package.* with ElkanNoto"):
         Recalibrated(LogisticRegression()).fit(X, s)
-
-
-def test_stored_and_loaded(rows, tmp_path):
-    """A stored model carries its estimator and predicts as before."""
-    X, _, _, _, s = rows
-    fitted = Recalibrated(Upu(prior=0.5), random_state=0).fit(X, s)
-    fitted.save(tmp_path / "model")
-    loaded = PUClassifier.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict_proba(X, s=s), fitted.predict_proba(X, s=s))

@@ -12,7 +12,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from pu_utils import rules
 from pu_utils.models import AugmentedEM, Upu
-from pu_utils.models.base import PUClassifier
 from pu_utils.models.em import (
     Representation,
     RidgeLogistic,
@@ -68,16 +67,6 @@ def test_history_ends_with_the_fitted_likelihood(rows):
     reached = log_likelihood(y, e, s).mean()
     assert model.history_[-1]["log_likelihood"] == pytest.approx(reached, abs=1e-12)
     assert 1 < len(model.history_) < model.max_rounds
-
-
-def test_stored_and_loaded(rows, tmp_path):
-    """A stored SAR-EM predicts as before."""
-    X, _, _, _, s = rows
-    fitted = SarEm(propensity_features=[1]).fit(X, s)
-    fitted.save(tmp_path / "model")
-    loaded = PUClassifier.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict_proba(X, s=s), fitted.predict_proba(X, s=s))
-    assert set(vars(loaded)) == set(vars(fitted))
 
 
 def test_constant_columns_do_no_harm(rows):

@@ -6,7 +6,6 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pu_utils.models.base import PUClassifier
 from pu_utils.models.prior import PriorWarning
 from pu_utils.models.upu import NnPu, Upu
 
@@ -57,15 +56,6 @@ def test_estimated_prior_warns(scar):
     X, _, s = scar
     with pytest.warns(PriorWarning, match="Elkan and Noto"):
         assert s.mean() < Upu(random_state=0).fit(X, s).prior_ < 1
-
-
-def test_stored_and_loaded(scar, tmp_path):
-    """A stored model predicts as before."""
-    X, _, s = scar
-    fitted = Upu(prior=0.5).fit(X, s)
-    fitted.save(tmp_path / "model")
-    loaded = PUClassifier.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict_proba(X, s=s), fitted.predict_proba(X, s=s))
 
 
 # The non-negative risk
