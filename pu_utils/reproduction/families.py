@@ -85,26 +85,16 @@ class Family:
 # Options: the estimators' own defaults, spelt out so that a change of them makes results stale
 
 VAE_PU = {
-    "epoch_scale": 1.0,
-    "likelihood": "gaussian",
-    "generator_weight": 1.0,
-    "target_weight": 10.0,
+    "epoch_scale": 1.0, "likelihood": "gaussian", "generator_weight": 1.0, "target_weight": 10.0,
     "label_weight": 1.0,
-}
+}  # fmt: skip
 LBE = {
-    "max_rounds": 50,
-    "max_epochs": 100,
-    "patience": 5,
-    "learning_rate": 1e-3,
-    "batch_size": 64,
-}
+    "max_rounds": 50, "max_epochs": 100, "patience": 5, "learning_rate": 1e-3, "batch_size": 64,
+}  # fmt: skip
 A3 = {
-    "hidden": (1000, 500, 200, 75),
-    "epochs": 10,
-    "batch_size": 256,
-    "learning_rate": 1e-3,
+    "hidden": (1000, 500, 200, 75), "epochs": 10, "batch_size": 256, "learning_rate": 1e-3,
     "alarm_learning_rate": 1e-5,
-}
+}  # fmt: skip
 ELKAN_NOTO = {"model": "logistic regression of standardised features", "max_iter": 1000}
 EM_CHANGES = {
     "10 neighbours": {"n_neighbours": 10},
@@ -118,29 +108,30 @@ EM_CHANGES = {
     "prior 10% too high": {"prior_times": 1.1},
     "prior 20% too high": {"prior_times": 1.2},
 }
-# After the confirmation's settings were frozen: why is EM told short of supervised learning?
-EM_TOLD_CHANGES = {f"{n} components": {"components": n} for n in (12, 25, 100, 200)}
-EM_TOLD_CHANGES["ridge 10"] = {"ridge": 10.0}
-# And why does being told cost points where what labelling depends on tells the class as well?
-EM_TOLD_KEEPING = {"nothing taken away": {"residualise": False}}
-# Does a class model that learns from unlabelled rows as well come nearer? Frozen by itself, later
-EM_TOLD_GAUSSIAN = {"two Gaussians": {"class_model": "gaussian"}}
-# On tables whose classes overlap, is EM behind because it overfits? Frozen by itself, later still
-EM_RIDGE = {"ridge chosen": {"ridge": "auto"}}
+EM_VARIANTS = {  # facts of a family of EM, with each setting that it changes, one at a time
+    "augmented_em": {"told": False},
+    "augmented_em_told": {"told": True},
+    # On tables whose classes overlap, is EM behind because it overfits?
+    "em_ridge": {"changes": {"ridge chosen": {"ridge": "auto"}}},
+    # Why is EM told short of supervised learning?
+    "em_told_changes": {
+        "told": True,
+        "changes": {f"{n} components": {"components": n} for n in (12, 25, 100, 200)}
+        | {"ridge 10": {"ridge": 10.0}},
+    },
+    # Why does being told cost points where what labelling depends on tells the class as well?
+    "em_told_keeping": {"told": True, "changes": {"nothing taken away": {"residualise": False}}},
+    # Does a class model that learns from unlabelled rows as well come nearer?
+    "em_told_gaussian": {"told": True, "changes": {"two Gaussians": {"class_model": "gaussian"}}},
+}
 SMOKE = Schedule(
-    pretraining_epochs=2,
-    phase_epochs=(2, 2, 2, 2, 2),
-    target_pool="batch",
-    fine_tuning_steps=3,
-    autoencoder_hidden=(8, 8),
-    discriminator_hidden=(8,),
-    target_hidden=(8, 8),
-    label_epochs=2,
-)
+    pretraining_epochs=2, phase_epochs=(2, 2, 2, 2, 2), target_pool="batch", fine_tuning_steps=3,
+    autoencoder_hidden=(8, 8), discriminator_hidden=(8,), target_hidden=(8, 8), label_epochs=2,
+)  # fmt: skip
 
 
 def vae_pu_parameters(dataset, schedule, one_class_methods=None):
-    """Options of VAE-PU and, on real sets alone unless asked for, of the one-class methods."""
+    """Options of VAE-PU and, on real sets alone unless said otherwise, of the one-class methods."""
     entry, smoke = DATASETS[dataset], schedule == "smoke"
     if schedule == "fast" and not entry.synthetic:
         schedule = "fast_real"
@@ -149,33 +140,31 @@ def vae_pu_parameters(dataset, schedule, one_class_methods=None):
         "schedule": (SMOKE if smoke else SCHEDULES[schedule]).to_json(),
         "stopping": "pu_risk",
     }
-    if one_class_methods or not entry.synthetic:  # Table 1 has no synthetic set
+    if one_class_methods is None:
+        one_class_methods = not entry.synthetic  # Table 1 has no synthetic set
+    if one_class_methods:
         parameters["a3"] = A3 | ({"hidden": (16, 8), "epochs": 1} if smoke else {})
     return parameters
 
 
 def vae_pu_bayes_parameters(dataset, schedule):
     """Options of VAE-PU, and of what recalibrates it."""
-    parameters = vae_pu_parameters(dataset, schedule) | em_parameters(dataset, schedule)
-    return {name: value for name, value in parameters.items() if name != "a3"}
+    return vae_pu_parameters(dataset, schedule, False) | em_parameters(dataset, schedule)
 
 
 def em_parameters(dataset, schedule, **facts):
     """Every setting of the EM estimators, so that a change of one makes results stale."""
     from pu_utils.models.em import SETTINGS
 
+    if (
+        "estimator" in facts
+        and len(getattr(DATASETS[dataset], "feature_names", ())) > SETTINGS.wide
+    ):
+        facts["seeded"] = True  # the principal components come of the experiment's seed
     return {"settings": asdict(SETTINGS), **facts}
 
 
-def seeded_parameters(dataset, schedule, **facts):
-    """The same, and on wide sets that the principal components come of the experiment's seed."""
-    from pu_utils.models.em import SETTINGS
-
-    wide = len(getattr(DATASETS[dataset], "feature_names", ())) > SETTINGS.wide
-    return em_parameters(dataset, schedule, **facts) | ({"seeded": True} if wide else {})
-
-
-def lbe_parameters(dataset, schedule, released=False):
+def lbe_parameters(dataset, schedule, released):
     """Options of LBE, after the paper's text or as released."""
     smaller = {"max_rounds": 1, "max_epochs": 2} if schedule == "smoke" else {}
     return {"released": released, **LBE, **smaller}
@@ -244,43 +233,32 @@ def vae_pu_bayes(data, parameters, seed, watch):
     return with_and_without_s(models, data.test)
 
 
-def augmented_em(data, parameters, seed, watch):
-    """AugmentedEM; "told" what labelling looked at, which it then sees apart from the features."""
+def em(data, parameters, seed, watch):
+    """AugmentedEM, or variants of it; "told" what labelling looked at, apart from the features."""
     from pu_utils.models import AugmentedEM
 
-    name, estimator = "EM", AugmentedEM(prior=data.prior, random_state=seed)
-    if parameters["told"]:
-        name, (data, columns) = "EM told", _with_score(data)
-        estimator.set_params(**columns)
-    return with_and_without_s({name: train(name, estimator, data, watch)}, data.test)
-
-
-def em_changes(data, parameters, seed, watch):
-    """AugmentedEM with one setting at a time changed, to see what its results hang on."""
-    from pu_utils.models import AugmentedEM
-
-    told = parameters.get("told", False)
-    rows, columns = _with_score(data) if told else (data, {})
+    name, rows, columns = "EM", data, {}
+    if parameters.get("told"):
+        name, (rows, columns) = "EM told", _with_score(data)
+    changes = parameters.get("changes", {})
+    changes = {f"{name}, {setting}": changes[setting] for setting in changes} or {name: {}}
     least = 1.02 * data.train.s.mean()  # a prior below the labelled share would be refused
     models = {}
-    for name, change in parameters["changes"].items():
+    for label, change in changes.items():
         options = columns | change
         prior = max(options.pop("prior_times", 1) * data.prior, least)
         model = AugmentedEM(prior=prior, random_state=seed, **options)
-        models[f"EM told, {name}" if told else f"EM, {name}"] = train(name, model, rows, watch)
+        models[label] = train(label, model, rows, watch)
     return with_and_without_s(models, rows.test)
 
 
 def em_sensitivity(data, parameters, seed, watch):
-    """The same, and AugmentedEM told something that has nothing to do with labelling."""
-    from pu_utils.models import AugmentedEM
-
-    decisions = em_changes(data, parameters, seed, watch)
-    shuffled = np.random.default_rng(seed).permutation(len(data))
-    wrong, columns = _with_score(replace(data, score=shuffled.astype(float)))
-    model = AugmentedEM(prior=data.prior, random_state=seed, **columns)
-    models = {"EM, told wrongly": train("told wrongly", model, wrong, watch)}
-    return decisions + with_and_without_s(models, wrong.test)
+    """Variants of EM, and EM told a score that has nothing to do with labelling."""
+    decisions, shuffled = em(data, parameters, seed, watch), np.random.default_rng(seed)
+    wrong = replace(data, score=shuffled.permutation(len(data)).astype(float))
+    wrongly = em(wrong, {"told": True}, seed, watch)
+    named = [one._replace(name=one.name.replace("EM told", "EM, told wrongly")) for one in wrongly]
+    return decisions + named
 
 
 def simple(name, estimator, data, parameters, seed, watch):
@@ -429,43 +407,32 @@ def _semi_prophets(name, y_proba, s_proba, test):
 _NETWORKS = {
     "tolerance": 0.1,
     "schedules": (
-        *("paper", "paper_narrow", "paper_equal", "paper_equal_narrow"),
-        *("fast", "wide", "batch", "paper_batch", "smoke"),
+        "paper", "paper_narrow", "paper_equal", "paper_equal_narrow", "fast", "wide", "batch",
+        "paper_batch", "smoke",
     ),
     "device": "auto",
-}
+}  # fmt: skip
 _LOGISTIC = {"version": 1, "tolerance": 0.02}  # too small for a GPU
 _SIMPLE = {"version": 1, "tolerance": 0.01}
 FAMILIES = {
     "vae_pu": Family(vae_pu, vae_pu_parameters, 3, **_NETWORKS),
     "replay": Family(replay, vae_pu_parameters, 2, **_NETWORKS),
     "choices": Family(choices, partial(vae_pu_parameters, one_class_methods=True), 1, **_NETWORKS),
-    "lbe": Family(lbe, lbe_parameters, **_LOGISTIC),
+    "vae_pu_bayes": Family(vae_pu_bayes, vae_pu_bayes_parameters, 1, **_NETWORKS),
+    "lbe": Family(lbe, partial(lbe_parameters, released=False), **_LOGISTIC),
     "lbe_released": Family(lbe, partial(lbe_parameters, released=True), **_LOGISTIC),
     "elkan_noto": Family(partial(simple, "EN", "ElkanNoto"), lambda *_: ELKAN_NOTO, **_SIMPLE),
-    "vae_pu_bayes": Family(vae_pu_bayes, vae_pu_bayes_parameters, 1, **_NETWORKS),
-    "augmented_em": Family(augmented_em, partial(em_parameters, told=False), **_LOGISTIC),
-    "augmented_em_told": Family(augmented_em, partial(em_parameters, told=True), **_LOGISTIC),
-    "em_changes": Family(em_sensitivity, partial(em_parameters, changes=EM_CHANGES), **_LOGISTIC),
-    "em_ridge": Family(em_changes, partial(em_parameters, changes=EM_RIDGE), **_LOGISTIC),
-    "em_told_changes": Family(
-        em_changes, partial(em_parameters, told=True, changes=EM_TOLD_CHANGES), **_LOGISTIC
-    ),
-    "em_told_keeping": Family(
-        em_changes, partial(em_parameters, told=True, changes=EM_TOLD_KEEPING), **_LOGISTIC
-    ),
-    "em_told_gaussian": Family(
-        em_changes, partial(em_parameters, told=True, changes=EM_TOLD_GAUSSIAN), **_LOGISTIC
-    ),
     "sar_em": Family(
-        partial(simple, "SAR-EM", "SarEm"),
-        partial(seeded_parameters, estimator="SarEm"),
-        **_LOGISTIC,
+        partial(simple, "SAR-EM", "SarEm"), partial(em_parameters, estimator="SarEm"), **_LOGISTIC
     ),
     "upu": Family(
-        partial(simple, "uPU", "Upu"), partial(seeded_parameters, estimator="Upu"), **_SIMPLE
+        partial(simple, "uPU", "Upu"), partial(em_parameters, estimator="Upu"), **_SIMPLE
     ),
+    "em_changes": Family(em_sensitivity, partial(em_parameters, changes=EM_CHANGES), **_LOGISTIC),
     "supervised": Family(supervised, lambda *_: ELKAN_NOTO, **_SIMPLE),
     "reference": Family(lambda data, *_: prophets(data.test), lambda *_: {}, 1, EXACT),
+} | {
+    name: Family(em, partial(em_parameters, **facts), **_LOGISTIC)
+    for name, facts in EM_VARIANTS.items()
 }
 EXPERIMENT_SCHEDULES = _NETWORKS["schedules"]  # smoke: on samples of the real sets
