@@ -28,17 +28,11 @@ NAMES = tuple(name for name, entry in DATASETS.items() if entry.like == name)
 REAL = tuple(name for name in NAMES if name not in SYNTHETIC)
 
 DATASET_NAMES = {  # as the paper prints them
-    "synth_1": "Synth. 1",
-    "synth_2": "Synth. 2",
-    "synth_3": "Synth. 3",
-    "synth_scar": "Synth. SCAR",
-    "mnist_3v5": "MNIST 3v5",
-    "mnist_ove": "MNIST OvE",
-    "cifar_ct": "CIFAR CT",
-    "cifar_va": "CIFAR VA",
-    "stl_va": "STL VA",
+    "synth_1": "Synth. 1", "synth_2": "Synth. 2", "synth_3": "Synth. 3",
+    "synth_scar": "Synth. SCAR", "mnist_3v5": "MNIST 3v5", "mnist_ove": "MNIST OvE",
+    "cifar_ct": "CIFAR CT", "cifar_va": "CIFAR VA", "stl_va": "STL VA",
     "cdc_diabetes": "CDC Diabetes",
-}
+}  # fmt: skip
 
 
 def load(name, label_frequency, seed, design="text", sample=False):

@@ -46,12 +46,9 @@ CDC_PLAIN = tuple(column for column in readers.CDC_COLUMNS if column not in CDC_
 CDC_ONE_HOT = tuple((column, k) for column, n in CDC_LEVELS.items() for k in range(1, n + 1))
 CDC_NAMES = CDC_PLAIN + tuple(f"{column}_{level}" for column, level in CDC_ONE_HOT)
 CDC_QUESTIONS = {
-    "cdc_blood_pressure": "HighBP",
-    "cdc_cholesterol": "HighChol",
-    "cdc_heart_disease": "HeartDiseaseorAttack",
-    "cdc_walking": "DiffWalk",
-    "cdc_smoking": "Smoker",
-}
+    "cdc_blood_pressure": "HighBP", "cdc_cholesterol": "HighChol",
+    "cdc_heart_disease": "HeartDiseaseorAttack", "cdc_walking": "DiffWalk", "cdc_smoking": "Smoker",
+}  # fmt: skip
 
 
 def real_set(name, like, source, choose, encode, feature_names):

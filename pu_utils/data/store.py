@@ -75,11 +75,3 @@ def _download(file, path):
         raise OSError(
             f"{file.name} could not be fetched from {file.address} ({reason}): try again, {by_hand}"
         ) from reason
-
-
-def set_aside(path, trouble):
-    """Rename a bad file to ``name.bad``, ``name.bad2``...; return what was done, in words."""
-    taken = len(list(path.parent.glob(f"{path.name}.bad*")))
-    bad = path.with_name(f"{path.name}.bad{taken + 1 if taken else ''}")
-    path.rename(bad)
-    return f"{path} {trouble} and was set aside as {bad.name}"

@@ -1,6 +1,7 @@
 """Collected results, and their verification."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -218,8 +219,8 @@ def test_commands(folders, capsys):
     assert main(["status", "smoke", "--output", output, "--seeds", "0", "1", "2"]) == 0
     assert "20 done, 0 stale, 0 failed, 10 missing" in capsys.readouterr().out
     assert main(["collect", "--output", output, "--results", results]) == 0
-    printed = capsys.readouterr()
-    assert "20 experiments" in printed.out and "old.json" in printed.err
+    printed = capsys.readouterr().out
+    assert "20 experiments" in printed and re.search("left out, stale: .*old.json", printed)
 
 
 def test_verify_holds_for_what_was_computed(computed, capsys):
@@ -312,9 +313,7 @@ def test_recorded_experiments_are_left_out(folders, tmp_path, monkeypatch, capsy
     assert main(["run", *options]) == 0
     assert asked and {one.seed for one in asked} == {2}
     assert main(["status", *options]) == 0
-    printed = capsys.readouterr().out
-    assert printed.count("20 of 30 experiments are in") == 2 and "0 done" in printed
-    assert "10 missing" in printed
+    assert "0 done, 0 stale, 0 failed, 10 missing" in capsys.readouterr().out
 
 
 def test_estimates_are_recorded_row_by_row(tmp_path, capsys):
@@ -331,7 +330,6 @@ def test_estimates_are_recorded_row_by_row(tmp_path, capsys):
     found = u_accuracy(rows["class"], predicted.astype(int), rows["labelled"])
     assert found == pytest.approx(measured["u_accuracy"], abs=0.002)  # six decimals near 1/2
     assert collect(tmp_path, tmp_path / "results") == (0, [])  # they are no results
-    assert main(["estimates", "smoke", "--families", "lbe"]) == 1
 
 
 def test_estimates_that_are_stale_or_of_no_decision(tmp_path, monkeypatch):
