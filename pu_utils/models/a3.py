@@ -14,19 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
 from torch.nn import functional as F
 
+from pu_utils.models import networks
 from pu_utils.models.base import estimator
-from pu_utils.models.networks import (
-    Dense,
-    adam,
-    binary_cross_entropy,
-    descend,
-    dropout,
-    new_generator,
-    predict_in_batches,
-    resolve_device,
-    shuffled,
-    to_tensor,
-)
+from pu_utils.models.networks import Dense, binary_cross_entropy
 
 DROPOUT = 0.1
 NOISE_MEAN = 0.5  # the middle of the features' range after scaling; standard deviation 1
@@ -47,8 +37,25 @@ class ActivationAutoencoder(nn.Module):
         for layer in self.layers:
             x = F.relu(layer(x))
             activations.append(x)
-            x = x if generator is None else dropout(x, DROPOUT, generator)
+            x = x if generator is None else networks.dropout(x, DROPOUT, generator)
         return self.out(x), torch.cat(activations, dim=1)
+
+
+class Alarm(nn.Module):
+    """x -> logit of the alarm, from the activations in an autoencoder that is done learning."""
+
+    def __init__(self, autoencoder, hidden, generator):
+        super().__init__()
+        self.autoencoder, layers = autoencoder, []
+        sizes = (2 * sum(hidden) - hidden[-1], *hidden)
+        for pair in itertools.pairwise(sizes):
+            layers += [Dense(*pair, generator), nn.ReLU(inplace=True)]
+        self.layers = nn.Sequential(*layers, Dense(sizes[-1], 1, generator))
+
+    def forward(self, x):  # (n, p) -> (n,)
+        with torch.no_grad():
+            _, activations = self.autoencoder(x)
+        return self.layers(activations).squeeze(1)
 
 
 @estimator
@@ -75,7 +82,7 @@ class A3(BaseEstimator):
     Attributes
     ----------
     autoencoder_, alarm_ : torch.nn.Module
-        The two networks.
+        The two networks; the second asks the first.
     """
 
     hidden: tuple = (1000, 500, 200, 75)
@@ -102,54 +109,38 @@ class A3(BaseEstimator):
             Itself.
         """
         X = validate_data(self, X, dtype=np.float32)
-        self.minimum_ = X.min(axis=0)
-        span = X.max(axis=0) - self.minimum_
+        self.minimum_, span = X.min(axis=0), np.ptp(X, axis=0)
         self.span_ = np.where(span > 0, span, 1)
-        device = resolve_device(self.device)
-        generator = new_generator(check_random_state(self.random_state), device)
-        x = to_tensor(self._scaled(X), device)
-        self._fit_autoencoder(x, generator)
-        self._fit_alarm(x, generator)
+        device = networks.resolve_device(self.device)
+        generator = networks.new_generator(check_random_state(self.random_state), device)
+        x = networks.to_tensor(self._scaled(X), device)
+
+        def reconstruction_error(x):
+            logits, _ = self.autoencoder_(x, generator)
+            return F.binary_cross_entropy_with_logits(logits, x)
+
+        def alarm_loss(x):
+            noise = torch.randn(x.shape, generator=generator, device=device)
+            on_data, on_noise = self.alarm_(torch.cat([x, NOISE_MEAN + noise])).chunk(2)
+            return binary_cross_entropy(on_data, 0) + binary_cross_entropy(on_noise, 1)
+
+        def train(network, learning_rate, loss):
+            optimizer = networks.adam([network], learning_rate)
+            for _ in range(self.epochs):
+                for rows in networks.shuffled(len(x), self.batch_size, generator):
+                    networks.descend(optimizer, loss(x[rows]))
+
+        self.autoencoder_ = ActivationAutoencoder(self.n_features_in_, self.hidden, generator)
+        train(self.autoencoder_, self.learning_rate, reconstruction_error)
+        self.alarm_ = Alarm(self.autoencoder_, self.hidden, generator)
+        train(self.alarm_.layers, self.alarm_learning_rate, alarm_loss)
         return self
 
     def score_samples(self, X):
         """One minus the alarm: near 1 for inliers, near 0 for outliers."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float32)
-        return 1 - predict_in_batches(self._alarm, self._scaled(X), resolve_device(self.device))
+        return 1 - networks.predict_in_batches(self.alarm_, self._scaled(X))
 
     def _scaled(self, X):
         return (X - self.minimum_) / self.span_
-
-    def _fit_autoencoder(self, x, generator):
-        def loss(x):
-            logits, _ = self.autoencoder_(x, generator)
-            return F.binary_cross_entropy_with_logits(logits, x)
-
-        self.autoencoder_ = ActivationAutoencoder(self.n_features_in_, self.hidden, generator)
-        self._descend(self.autoencoder_, self.learning_rate, loss, x, generator)
-
-    def _fit_alarm(self, x, generator):
-        def loss(x):
-            noise = torch.randn(x.shape, generator=generator, device=x.device)
-            on_data, on_noise = self._alarm(torch.cat([x, NOISE_MEAN + noise])).chunk(2)
-            return binary_cross_entropy(on_data, 0) + binary_cross_entropy(on_noise, 1)
-
-        sizes = (2 * sum(self.hidden) - self.hidden[-1], *self.hidden)
-        layers = []
-        for pair in itertools.pairwise(sizes):
-            layers += [Dense(*pair, generator), nn.ReLU(inplace=True)]
-        self.alarm_ = nn.Sequential(*layers, Dense(sizes[-1], 1, generator))
-        self._descend(self.alarm_, self.alarm_learning_rate, loss, x, generator)
-
-    def _descend(self, network, learning_rate, loss, x, generator):
-        optimizer = adam([network], learning_rate)
-        for _ in range(self.epochs):
-            for rows in shuffled(len(x), self.batch_size, generator):
-                descend(optimizer, loss(x[rows]))
-
-    def _alarm(self, x):
-        """Logit of the alarm; the autoencoder is done learning."""
-        with torch.no_grad():
-            _, activations = self.autoencoder_(x)
-        return self.alarm_(activations).squeeze(1)

@@ -17,18 +17,12 @@ from sklearn.ensemble import IsolationForest
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import f1_score
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import _check_n_features
 
 from pu_utils import rules
+from pu_utils.models import networks
 from pu_utils.models.a3 import A3
 from pu_utils.models.base import estimator, hold_out, with_seed
-from pu_utils.models.networks import (
-    Epochs,
-    NetworkClassifier,
-    adam,
-    descend,
-    in_parts,
-    train_with_early_stopping,
-)
 from pu_utils.models.vae_pu import WEIGHT_DECAY, VaePu, pu_objective, pu_risks
 from pu_utils.schedules import Schedule
 
@@ -67,13 +61,13 @@ class Strata(NamedTuple):
 def selected_risks(target, strata, shares):
     """Positive and negative risk with the selected rows for the unlabelled positives."""
     labelled, unlabelled, selected = strata
-    g = in_parts(target, torch.cat([labelled, unlabelled]))  # (n,)
+    g = networks.in_parts(target, torch.cat([labelled, unlabelled]))  # (n,)
     g_labelled, g_unlabelled = g.split([len(labelled), len(unlabelled)])
     return pu_risks(g_labelled, g_unlabelled[selected], g_unlabelled, shares)
 
 
 @estimator
-class FineTunedVaePu(NetworkClassifier):
+class FineTunedVaePu(networks.NetworkClassifier):
     """A VAE-PU whose target classifier goes on to learn from selected unlabelled rows.
 
     A subclass says which rows are the likely positives: ``_selector(X, s, random_state)`` returns
@@ -85,7 +79,7 @@ class FineTunedVaePu(NetworkClassifier):
     schedule: str | Schedule = "brisk"
     stopping: str = "pu_risk"
 
-    _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
+    _parameter_constraints: ClassVar = networks.NetworkClassifier._parameter_constraints | {
         "stopping": [StrOptions({"pu_risk", "oracle"})],
     }
 
@@ -100,52 +94,52 @@ class FineTunedVaePu(NetworkClassifier):
                 "stopping is 'oracle' but validation holds no true classes; give "
                 "fit(..., validation=(X, s, y)), or stop by 'pu_risk', which needs none"
             )
-        if not hasattr(self.base_, "networks_"):
-            self._fit_base(training, held, random_state)
-        self.prior_, self.label_frequency_ = self.base_.prior_, self.base_.label_frequency_
-        kept = self._allowed_rows(training[1], random_state)
-        X, s = (values[kept] for values in training)
-        kept_held = self._allowed_rows(held[1], random_state)
-        self.unlabelled_rows_ = self.training_rows_[kept][s == 0]
+        self._fit_base(training, held, random_state)
+        rows, (X, s) = self._some_rows(training, random_state)
+        _, held = self._some_rows(held, random_state)
         score = self._selector(X, s, random_state)
+        self.unlabelled_rows_ = self.training_rows_[rows][s == 0]
         self.selection_scores_ = score(X[s == 0])
         strata = self._strata(X, s, self.selection_scores_)
         self.selected_ = self.unlabelled_rows_[strata.selected.cpu().numpy()]
-        self._fine_tune(strata, [values[kept_held] for values in held], score)
+        self._fine_tune(strata, held, score)
 
     def _fine_tune(self, strata, held, score):
         """Full-batch steps; the best one by the PU risk, or by F1, is kept."""
-        base, shares = self.base_, self.base_._shares()
-        schedule, self.history_ = base.schedule_, [*base.history_]
-        self.target_ = target = copy.deepcopy(base.networks_.target).to(self._device)
+        schedule, shares = self.base_.schedule_, self.base_._shares()
+        self.target_ = target = copy.deepcopy(self.base_.networks_.target).to(self._device)
         rate = schedule.fine_tuning_learning_rate or schedule.target_learning_rate
-        optimizer = adam([target], rate, WEIGHT_DECAY)
+        optimizer = networks.adam([target], rate, WEIGHT_DECAY)
         X_held, s_held, *y_held = held
         held_strata = self._strata(X_held, s_held, score(X_held[s_held == 0]))
+        self.history_ = [*self.base_.history_]
 
         def one_step():
-            return [descend(optimizer, pu_objective(*selected_risks(target, strata, shares)))]
+            objective = pu_objective(*selected_risks(target, strata, shares))
+            return [networks.descend(optimizer, objective)]
 
         def pu_risk():
             positive, negative = selected_risks(target, held_strata, shares)
             return positive + negative.clamp(min=0)
 
         def oracle():
-            decision = self._sigmoid(target, X_held) > 0.5
+            decision = networks.predict_in_batches(target, X_held) > 0.5
             return torch.tensor(1 - f1_score(*y_held, decision), device=self._device)
 
-        train_with_early_stopping(
+        networks.train_with_early_stopping(
             target,
             one_step,
             oracle if self.stopping == "oracle" else pu_risk,
-            Epochs("fine-tuning", schedule.fine_tuning_steps, self.history_, self.verbose),
+            networks.Epochs("fine-tuning", schedule.fine_tuning_steps, self.history_, self.verbose),
             patience=schedule.fine_tuning_steps,
         )
 
     def _learn_scale(self, X):
         """Scale columns as the base does, which learns it from ``X`` if it is not fitted yet."""
         self.base_ = self._given_base()
-        if not hasattr(self.base_, "networks_"):
+        if hasattr(self.base_, "networks_"):
+            _check_n_features(self.base_, X, reset=False)
+        else:
             self.base_._learn_scale(X)
         self.centre_, self.scale_ = self.base_.centre_, self.base_.scale_
 
@@ -153,33 +147,29 @@ class FineTunedVaePu(NetworkClassifier):
         """The given base where it is fitted, else a new one to train."""
         base = self.base.estimator if isinstance(self.base, FrozenEstimator) else self.base
         if base is None:
-            shared = ("prior", "schedule", "standardise", "device", "verbose")
-            base = VaePu(**{name: getattr(self, name) for name in shared})
+            options = {"standardise": self.standardise, "verbose": self.verbose}
+            base = VaePu(prior=self.prior, schedule=self.schedule, device=self.device, **options)
         if not isinstance(base, VaePu):
             raise ValueError(f"base is {base!r}; it must be a VaePu, fitted or not, or None")
-        if not hasattr(base, "networks_"):
-            return clone(base)
-        if base.n_features_in_ != self.n_features_in_:
-            raise ValueError(
-                f"base was fitted to {base.n_features_in_} features and X has "
-                f"{self.n_features_in_}; give fit the rows that base was fitted to"
-            )
-        return base
+        return base if hasattr(base, "networks_") else clone(base)
 
     def _fit_base(self, training, held, random_state):
-        """Train a base of our own on rows that are scaled already."""
+        """Train the base, unless it is fitted, on rows that are scaled already."""
         base = self.base_
         if self.base is None:
             base.set_params(random_state=random_state.randint(2**31 - 1))
-        base.set_params(standardise=False).fit(*training, validation=held[:2])
-        base.centre_, base.scale_ = self.centre_, self.scale_  # to be asked about rows as given
+        if not hasattr(base, "networks_"):
+            base.set_params(standardise=False).fit(*training, validation=held[:2])
+            base.centre_, base.scale_ = self.centre_, self.scale_  # whoever asks it has raw rows
+        self.prior_, self.label_frequency_ = base.prior_, base.label_frequency_
 
-    def _allowed_rows(self, s, random_state):
-        """Which rows of a part fine-tuning sees: all, or as many as the schedule allows."""
-        limit = self.base_.schedule_.fine_tuning_rows or np.inf
-        if len(s) <= limit:
-            return np.arange(len(s))
-        return hold_out(s, limit / len(s), random_state)[1]
+    def _some_rows(self, part, random_state):
+        """Indices of the rows of a part that the schedule lets fine-tuning see, and these rows."""
+        n_rows, limit = len(part[1]), self.base_.schedule_.fine_tuning_rows or np.inf
+        rows = np.arange(n_rows)
+        if n_rows > limit:
+            _, rows = hold_out(part[1], limit / n_rows, random_state)
+        return rows, [values[rows] for values in part]
 
     def _strata(self, X, s, scores):
         """Labelled rows, unlabelled rows, and which of the latter are taken for positives."""
@@ -190,7 +180,7 @@ class FineTunedVaePu(NetworkClassifier):
         return Strata(labelled, unlabelled, selected)
 
     def _y_proba(self, X):
-        return self._sigmoid(self.target_, X)
+        return networks.predict_in_batches(self.target_, X)
 
     def _s_proba(self, X):
         return self.base_._s_proba(X)

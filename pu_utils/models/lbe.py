@@ -15,6 +15,7 @@ longer depends on the class: what the released program calls e estimates s.
 """
 
 import copy
+from functools import partial
 from typing import ClassVar
 
 import torch
@@ -98,11 +99,8 @@ class Lbe(NetworkClassifier):
 
     _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
         "released": ["boolean"],
-        "max_rounds": [COUNT],
-        "max_epochs": [COUNT],
-        "patience": [COUNT],
         "learning_rate": [POSITIVE],
-        "batch_size": [COUNT],
+        **{name: [COUNT] for name in ("max_rounds", "max_epochs", "patience", "batch_size")},
     }
 
     def _train(self, training, held, random_state):
@@ -143,8 +141,9 @@ class Lbe(NetworkClassifier):
             return [networks.descend(optimizer, loss(*part)) for part in parts]
 
         epochs = networks.Epochs(phase, self.max_epochs, self.history_, self.verbose)
+        held_loss = partial(loss, *held)
         networks.train_with_early_stopping(
-            self.network_, one_epoch, lambda: loss(*held), epochs, self.patience
+            self.network_, one_epoch, held_loss, epochs, self.patience
         )
 
     @torch.no_grad()
@@ -160,8 +159,8 @@ class Lbe(NetworkClassifier):
         return rules.propensity(self.predict_proba(X)[:, 1], self.predict_label_proba(X))
 
     def _y_proba(self, X):
-        return self._sigmoid(self.network_, X)[:, 0]
+        return networks.predict_in_batches(self.network_, X)[:, 0]
 
     def _s_proba(self, X):
-        y_proba, e = self._sigmoid(self.network_, X).T
+        y_proba, e = networks.predict_in_batches(self.network_, X).T
         return rules.label_posterior(y_proba, e)

@@ -7,6 +7,7 @@ network leaves torch's global random state alone.
 import copy
 import itertools
 import math
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -146,18 +147,11 @@ def in_parts(network, x):
 
 
 @torch.inference_mode()
-def predict_in_batches(network, X, device):
+def predict_in_batches(network, X):
     """Sigmoid of the network's logits for all rows of ``X``, as float64, in bounded memory."""
-
-    def posterior(rows):
-        return torch.sigmoid(network(to_tensor(rows, device))).cpu().numpy()
-
-    # one array made beforehand: results kept one by one would lie between the freed activations
-    posteriors = np.empty((len(X), *posterior(X[:1]).shape[1:]))
-    for start in range(0, len(X), PREDICTION_BATCH):
-        rows = slice(start, start + PREDICTION_BATCH)
-        posteriors[rows] = posterior(X[rows])
-    return posteriors
+    device, batches = next(network.parameters()).device, range(0, len(X), PREDICTION_BATCH)
+    parts = (to_tensor(X[start : start + PREDICTION_BATCH], device) for start in batches)
+    return torch.cat([torch.sigmoid(network(x)).cpu() for x in parts]).double().numpy()
 
 
 # Steps and epochs
@@ -198,17 +192,18 @@ class Epochs:
         return iter(self.bar)
 
     def record(self, epoch, losses):
-        """Keep the mean of each loss over the steps of an epoch; stop if one is not finite."""
-        means = {name: torch.stack(steps).mean().item() for name, steps in losses.items()}
-        for name, mean in means.items():
-            if not math.isfinite(mean):
+        """Keep the losses of an epoch; stop if one is not finite."""
+        row = {"phase": self.phase, "epoch": epoch}
+        for name, loss in losses.items():
+            row[name] = loss.item()
+            if not math.isfinite(row[name]):
                 raise TrainingDiverged(
-                    f"{name} became {mean} in phase {self.phase!r}, epoch {epoch}; scale the "
+                    f"{name} became {row[name]} in phase {self.phase!r}, epoch {epoch}; scale the "
                     "features to about unit variance (standardise=True; [0, 1] for "
                     "likelihood='bernoulli') or lower the learning rates in Schedule(...)"
                 )
-        self.history.append({"phase": self.phase, "epoch": epoch, **means})
-        return means
+        self.history.append(row)
+        return row
 
 
 def train_with_early_stopping(network, one_epoch, validation_loss, epochs, patience):
@@ -220,11 +215,11 @@ def train_with_early_stopping(network, one_epoch, validation_loss, epochs, patie
     lowest, best_epoch, best_state = math.inf, 0, network.state_dict()
     for epoch in epochs:
         network.train()
-        losses = one_epoch()
+        losses = {"loss": torch.stack(one_epoch()).mean()}
         network.eval()
         with torch.no_grad():
-            held_out = [validation_loss()]
-        loss = epochs.record(epoch, {"loss": losses, "validation": held_out})["validation"]
+            losses["validation"] = validation_loss()
+        loss = epochs.record(epoch, losses)["validation"]
         if loss < lowest:
             lowest, best_epoch, best_state = loss, epoch, copy.deepcopy(network.state_dict())
         elif epoch - best_epoch >= patience:
@@ -319,9 +314,6 @@ class NetworkClassifier(PUClassifier):
     def _tensors(self, *arrays):
         return [to_tensor(array, self._device) for array in arrays]
 
-    def _sigmoid(self, network, X):
-        return predict_in_batches(network, X, self._device)
-
 
 @estimator
 class LabelModel(NetworkClassifier):
@@ -373,7 +365,7 @@ class LabelModel(NetworkClassifier):
         train_with_early_stopping(
             network,
             one_epoch,
-            lambda: cross_entropy(x_held, s_held),
+            partial(cross_entropy, x_held, s_held),
             Epochs("label model", schedule.label_epochs, self.history_, self.verbose),
             schedule.label_patience,
         )
@@ -383,6 +375,6 @@ class LabelModel(NetworkClassifier):
         return Classifier((self.n_features_in_, *hidden, 1), generator, NormalisedDense)
 
     def _s_proba(self, X):
-        return self._sigmoid(self.network_, X)
+        return predict_in_batches(self.network_, X)
 
     _y_proba = _s_proba

@@ -56,6 +56,7 @@ from pu_utils.models.networks import (
     in_parts,
     new_generator,
     permutation,
+    predict_in_batches,
 )
 from pu_utils.schedules import Schedule, resolve_schedule
 
@@ -345,8 +346,9 @@ class Trainer:
         """Epochs of steps; ``step(labelled, unlabelled)`` returns the losses of a batch."""
         epochs = Epochs(name, n_epochs, self.history, self.verbose)
         for epoch in epochs:
-            losses = [step(*rows) for rows in self.batches()]
-            epochs.record(epoch, {term: [of[term] for of in losses] for term in losses[0]})
+            steps = [step(*rows) for rows in self.batches()]
+            means = {k: torch.stack([losses[k] for losses in steps]).mean() for k in steps[0]}
+            epochs.record(epoch, means)
 
     def batches(self):
         """Indices of the rows of each step of an epoch, as the schedule deals them."""
@@ -445,8 +447,9 @@ class Trainer:
     def target_step(self, labelled, pool, encoded):
         """A step of the target classifier on labelled, generated and unlabelled rows."""
         generated = self.generate(labelled, pool, encoded)
-        x = [self.labelled[labelled], generated, self.unlabelled[pool]]
-        g = in_parts(self.networks.target, torch.cat(x)).split([len(part) for part in x])
+        x = torch.cat([self.labelled[labelled], generated, self.unlabelled[pool]])
+        n_labelled = len(labelled)
+        g = in_parts(self.networks.target, x).tensor_split((n_labelled, 2 * n_labelled))
         positive, negative = pu_risks(*g, self.shares)
         descend(self.target_optimizer, pu_objective(positive, negative))
         return {"positive_risk": positive.detach(), "negative_risk": negative.detach()}
@@ -543,11 +546,9 @@ class VaePu(NetworkClassifier):
 
     _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
         "label_frequency": [Interval(Real, 0, 1, closed="right"), None],
-        "epoch_scale": [NOT_NEGATIVE],
         "likelihood": [StrOptions({"gaussian", "bernoulli"})],
-        "label_weight": [NOT_NEGATIVE],
-        "generator_weight": [NOT_NEGATIVE],
-        "target_weight": [NOT_NEGATIVE],
+        "epoch_scale": [NOT_NEGATIVE],
+        **{f"{term}_weight": [NOT_NEGATIVE] for term in ("label", "generator", "target")},
     }
 
     def _learn_scale(self, X):
@@ -562,26 +563,21 @@ class VaePu(NetworkClassifier):
                 f"likelihood is 'bernoulli' but X runs from {X.min()} to {X.max()}; scale the "
                 "features to [0, 1] or use likelihood='gaussian'"
             )
-        self.label_model_ = LabelModel(
-            schedule=self.schedule,
-            random_state=random_state.randint(2**31 - 1),
-            device=self.device,
-            verbose=self.verbose,
-        ).fit(X, s, validation=held[:2])
+        options = {"schedule": self.schedule, "device": self.device, "verbose": self.verbose}
+        self.label_model_ = LabelModel(random_state=random_state.randint(2**31 - 1), **options)
+        self.label_model_.fit(X, s, validation=held[:2])
         self._settle_prior(self.prior, X, s, random_state)
         if self.label_frequency is not None:
             self.label_frequency_ = float(self.label_frequency)
         self.schedule_ = resolve_schedule(self.schedule).scaled(self.epoch_scale)
         generator = new_generator(random_state, self._device)
-        self.networks_ = self._new_networks(generator)
+        sizes = self.n_features_in_, self.schedule_
+        self.networks_ = VaePuNetworks(*sizes, generator, self.likelihood)
         trainer = self._new_trainer(X, s, generator)
         trainer.train()
         self.history_ = trainer.history
         self.near_positives_ = np.empty(len(s), dtype=bool)
         self.near_positives_[np.argsort(s == 0, kind="stable")] = trainer.near_positives
-
-    def _new_networks(self, generator):
-        return VaePuNetworks(self.n_features_in_, self.schedule_, generator, self.likelihood)
 
     def _new_trainer(self, X, s, generator):
         return Trainer(self, *self._tensors(X[s == 1], X[s == 0]), generator)
@@ -591,7 +587,7 @@ class VaePu(NetworkClassifier):
         return ClassShares(labelled, self.prior_ - labelled, 1 - labelled)
 
     def _y_proba(self, X):
-        return self._sigmoid(self.networks_.target, X)
+        return predict_in_batches(self.networks_.target, X)
 
     def _s_proba(self, X):
         return self.label_model_.predict_label_proba(X)

@@ -182,7 +182,7 @@ def vae_pu(data, parameters, seed, watch):
 
 def replay(data, parameters, seed, watch):
     """The same of a VAE-PU trained as the program does, and the networks behind its numbers."""
-    from pu_utils.models.networks import predict_in_batches, resolve_device
+    from pu_utils.models.networks import predict_in_batches
     from pu_utils.reproduction.replay import ProgramVaePu, replayed
 
     share = {"label_frequency": data.s.mean() / data.prior}
@@ -192,7 +192,7 @@ def replay(data, parameters, seed, watch):
     test, decisions = data.test, _clean(models, data.test)
     s_proba = models["VP"].predict_label_proba(test.X)
     for name, network in networks.items():
-        y_proba = predict_in_batches(network, test.X, resolve_device("auto"))
+        y_proba = predict_in_batches(network, test.X)
         below = np.minimum(s_proba, y_proba)
         decisions += [Decision(f"{name} (replay)", rule, y_proba, below) for rule in RULES]
         if name == "VP-B+S":

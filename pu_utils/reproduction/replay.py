@@ -42,12 +42,8 @@ class ProgramMixture(Mixture):
 class ProgramVaePu(VaePu):
     """VAE-PU with the program's responsibilities; it remembers the optimiser of its target."""
 
-    def _new_networks(self, generator):
-        networks = super()._new_networks(generator)
-        networks.mixture = ProgramMixture(generator.device)
-        return networks
-
     def _new_trainer(self, X, s, generator):
+        self.networks_.mixture = ProgramMixture(generator.device)
         trainer = super()._new_trainer(X, s, generator)
         self.target_optimizer_ = trainer.target_optimizer
         return trainer
@@ -130,21 +126,21 @@ class OneNetwork:
 
     def x_only_f1(self):
         """F1 of y(x) > 1/2 on the validation part."""
-        y = predict_in_batches(self.target, self.held.X, self.device)
+        y = predict_in_batches(self.target, self.held.X)
         return f1_score(self.held.y, y > 0.5)
 
     def naive_f1(self):
         """The same with labelled rows called positive."""
-        y = predict_in_batches(self.target, self.held.X, self.device)
+        y = predict_in_batches(self.target, self.held.X)
         return f1_score(self.held.y, rules.naive_rule(y, self.held.s))
 
     def augmented_u_f1(self):
         """F1 of the augmented rule on the unlabelled rows of the validation part."""
-        y = predict_in_batches(self.target, self.held.X, self.device)
+        y = predict_in_batches(self.target, self.held.X)
         s = np.minimum(self.held_label_posterior, y)
         return u_f1(self.held.y, rules.augmented_rule(y, s, self.held.s), self.held.s)
 
     def odds(self):
         """Augmented odds of the unlabelled training rows, by the network as it is."""
-        y = predict_in_batches(self.target, self.rows, self.device)
+        y = predict_in_batches(self.target, self.rows)
         return rules.augmented_odds(y, np.minimum(self.label_posterior, y))

@@ -320,6 +320,7 @@ def test_a_base_scales_for_the_model_built_on_it(given, blobs):
     model = VaePuBayes(base, random_state=0).fit(X, s)
     assert (model.centre_ is None) == (given == "pixels")
     assert model.predict_proba(X)[:, 1].std() > 0
+    np.testing.assert_array_equal(model.base_._rows(X), model._rows(X))
 
 
 # Time

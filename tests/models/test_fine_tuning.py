@@ -57,7 +57,7 @@ def test_a_frozen_base_survives_cloning(base, blobs):
 def test_a_base_for_other_features_is_refused(base, blobs):
     """Rows with other features than the base's are refused."""
     X, _, s = blobs
-    with pytest.raises(ValueError, match="base was fitted to 3 features and X has 2"):
+    with pytest.raises(ValueError, match="X has 2 features, but VaePu is expecting 3"):
         VaePuBayes(base=base).fit(X[:, :2], s)
 
 

@@ -181,19 +181,18 @@ def test_descend_leaves_other_networks_alone():
     assert all(p.grad is not None for p in moved.parameters())
 
 
-def test_history_keeps_means():
-    """An epoch's row holds the phase, the epoch and the mean of each loss."""
+def test_history_keeps_losses():
+    """An epoch's row holds the phase, the epoch and each loss."""
     history = []
-    losses = {"risk": [torch.tensor(1.0), torch.tensor(2.0)]}
-    assert Epochs("target", 9, history).record(3, losses) == {"risk": 1.5}
-    assert history == [{"phase": "target", "epoch": 3, "risk": 1.5}]
+    row = Epochs("target", 9, history).record(3, {"risk": torch.tensor(1.5)})
+    assert history == [row] == [{"phase": "target", "epoch": 3, "risk": 1.5}]
 
 
 @pytest.mark.parametrize("loss", [float("nan"), float("inf")])
 def test_divergence_names_phase_epoch_and_remedy(loss):
     """A loss that is not finite stops the training with an error that says where and what to do."""
     with pytest.raises(TrainingDiverged, match="'target', epoch 3; scale the features"):
-        Epochs("target", 9, []).record(3, {"risk": [torch.tensor(loss)]})
+        Epochs("target", 9, []).record(3, {"risk": torch.tensor(loss)})
 
 
 def test_progress_is_shown_only_if_asked_for(capsys):
@@ -262,7 +261,7 @@ def test_prediction_in_batches_is_prediction():
     network = Classifier((3, 4, 1), generator())
     X = np.random.default_rng(0).normal(size=(9000, 3)).astype(np.float32)
     whole = torch.sigmoid(network(torch.as_tensor(X))).detach().numpy()
-    np.testing.assert_allclose(predict_in_batches(network, X, "cpu"), whole, atol=1e-6)
+    np.testing.assert_allclose(predict_in_batches(network, X), whole, atol=1e-6)
 
 
 def test_devices(monkeypatch):
