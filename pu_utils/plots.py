@@ -24,7 +24,6 @@ LABELLED = "#009E73"
 POSITIVE = "#C27C00"
 NEGATIVE = "#808080"
 COLOURS = [AUGMENTED, X_ONLY, LABELLED, POSITIVE, NEGATIVE]
-TITLES = DATASET_NAMES
 # One colour and one mark per method. "+S" has those of its method; a line without S is dashed.
 METHOD_STYLES = {
     "VP-B": ("#CC4778", "o"),
@@ -50,8 +49,6 @@ METHOD_STYLES |= {
     "supervised": ("#607090", "s"),
     "all-negative": ("#9A7B5B", "X"),
 }
-SET_STYLES = [(AUGMENTED, "o"), (X_ONLY, "s"), (LABELLED, "^"), (POSITIVE, "D"), ("#B5609A", "v"),
-              (NEGATIVE, "X")]  # fmt: skip
 STYLE = {
     "figure.dpi": 130,
     "font.size": 10,
@@ -69,28 +66,6 @@ CROWD = 400  # a scatter of more points than this is drawn as pixels, which weig
 SMALL_MULTIPLES = {"col_wrap": 2, "height": 2.3, "aspect": 1.5}  # wide enough on a telephone
 ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}  # where a legend covers nothing
 PHOTOGRAPH = "photograph"  # the mark of what a dark page must not turn into its negative
-
-
-def method_styles(methods):
-    """Options of seaborn for lines that ``hue`` and ``style`` tell apart by method.
-
-    Examples
-    --------
-    >>> method_styles(["EM", "EM+S"])["dashes"]
-    {'EM': (3, 2), 'EM+S': ''}
-    """
-    return {
-        "hue_order": methods,
-        "style_order": methods,
-        "palette": {name: METHOD_STYLES[name][0] for name in methods},
-        "markers": {name: METHOD_STYLES[name][1] for name in methods},
-        "dashes": {name: "" if asked_with_s(name) else (3, 2) for name in methods},
-    }
-
-
-def asked_with_s(method):
-    """Whether a method of a table predicts with S."""
-    return "+S" in method or method == "S-Prophet"
 
 
 @contextmanager
@@ -162,61 +137,27 @@ def image_strips(strips):
     return figure
 
 
-def panels(curves, xlabel, ylabel, ylim=None):
-    """Small multiples: one panel a title, in each one or more labelled lines.
-
-    Parameters
-    ----------
-    curves : dict
-        ``{title: {label: (x, y)}}``.
-    xlabel, ylabel : str
-    ylim : pair of float, optional
-    """
-    lines = {
-        (title, label): pd.DataFrame({"x": np.asarray(x), "y": np.asarray(y)})
-        for title, labelled in curves.items()
-        for label, (x, y) in labelled.items()
-    }
-    rows = pd.concat(lines, names=["title", "line"]).reset_index()
-    labels = rows["line"].unique()
-    with plt.rc_context(GRID_STYLE):
-        grid = sns.relplot(
-            rows, x="x", y="y", col="title", hue="line", style="line", kind="line", estimator=None,
-            sort=False, palette=COLOURS[: len(labels)], legend=len(labels) > 1,
-            facet_kws={"sharex": False, "sharey": False, "ylim": ylim}, **SMALL_MULTIPLES,
-        )  # fmt: skip
-        grid.set_titles("{col_name}").set_axis_labels(xlabel, ylabel)
-        if grid.legend:
-            sns.move_legend(grid, **ABOVE, ncol=4, title=None)
-    plt.close(grid.figure)  # a notebook shows it once, as what the cell gives
-    return grid.figure
-
-
 def bars(values, xlabel, reference=None):
-    """Horizontal bars, one a name, or a cluster a row of a table with one colour a column.
+    """Horizontal bars, one a name.
 
     Parameters
     ----------
-    values : dict or DataFrame
-        Lengths of the bars: of each name, or in a table.
+    values : dict of str to float
+        Their lengths.
     xlabel : str
     reference : pair (float, str), optional
         Where a vertical line stands, and what it means.
     """
-    table = values if isinstance(values, pd.DataFrame) else pd.Series(values).to_frame("")
-    clustered = len(table.columns) > 1
-    size = (7, (0.28 if clustered else 0.38) * table.size + 0.9)
-    with new_figure(figsize=size) as (figure, axes):
-        table.plot.barh(ax=axes, width=0.8, color=COLOURS, alpha=0.75, legend=False)
-        for drawn in axes.containers:
-            axes.bar_label(drawn, fmt="%.2f", padding=3, fontsize=8)
+    values = pd.Series(values)
+    with new_figure(figsize=(7, 0.38 * len(values) + 0.9)) as (figure, axes):
+        values.plot.barh(ax=axes, width=0.8, color=AUGMENTED, alpha=0.75)
+        axes.bar_label(axes.containers[0], fmt="%.2f", padding=3, fontsize=8)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
-        axes.set(xlabel=xlabel, xlim=(0, 1.12 * table.max(axis=None)))
+        axes.set(xlabel=xlabel, xlim=(0, 1.12 * values.max()))
         if reference is not None:
             axes.axvline(reference[0], color="black", ls="--", lw=1, label=reference[1])
-        if reference is not None or clustered:
-            axes.legend(**ABOVE, ncols=5)
+            axes.legend(**ABOVE)
     return figure
 
 
@@ -233,13 +174,12 @@ def against_frequency(comparison, table, methods):
         Methods of the table. Those asked without S have hollow marks and dashed bands.
     """
     rows = comparison[(comparison["table"] == table) & comparison["method"].isin(methods)]
-    rows = rows.replace({"dataset": TITLES}).sort_values("label_frequency", kind="stable")
-    styles = method_styles(methods)
+    rows = rows.replace({"dataset": DATASET_NAMES}).sort_values("label_frequency", kind="stable")
+    colours, marks = zip(*(METHOD_STYLES[name] for name in methods), strict=True)
     with plt.rc_context(GRID_STYLE):
         grid = sns.FacetGrid(
             rows, col="dataset", col_order=rows["dataset"].unique(), hue="method", sharey=False,
-            hue_order=methods, palette=styles["palette"],
-            hue_kws={"marker": list(styles["markers"].values())}, **SMALL_MULTIPLES,
+            hue_order=methods, palette=colours, hue_kws={"marker": marks}, **SMALL_MULTIPLES,
         )  # fmt: skip
         grid.map_dataframe(_published_and_ours).set_titles("{col_name}")
         grid.set_axis_labels("label frequency c", f"{METRIC_NAMES[rows['metric'].iloc[0]]} (%)")
@@ -252,11 +192,11 @@ def against_frequency(comparison, table, methods):
 
 
 def _published_and_ours(data, color, label, marker):
-    c, error, with_s = data["label_frequency"], 2 * data["published_se"], asked_with_s(label)
+    c, error = data["label_frequency"], 2 * data["published_se"]
+    with_s = "+S" in label or label == "S-Prophet"
+    outline = {"lw": 0} if with_s else {"lw": 1, "ls": "--"}
     low, high = data["published"] - error, data["published"] + error
-    plt.fill_between(
-        c, low, high, color=color, alpha=0.25, lw=0 if with_s else 1, ls="-" if with_s else "--"
-    )
+    plt.fill_between(c, low, high, color=color, alpha=0.25, **outline)
     mark = {"fmt": marker, "color": color, "mfc": color if with_s else "none", "ms": 5, "lw": 1}
     plt.errorbar(c, data["ours"], 2 * data["ours_se"].fillna(0), label=label, **mark)
 
@@ -271,7 +211,7 @@ def gains(table, published):
     published : Series
         The published gains, by data set and label frequency.
     """
-    rows = table.assign(published=published).reset_index().replace({"dataset": TITLES})
+    rows = table.assign(published=published).reset_index().replace({"dataset": DATASET_NAMES})
     with plt.rc_context(GRID_STYLE):
         grid = sns.FacetGrid(rows, col="dataset", **SMALL_MULTIPLES)
         grid.map_dataframe(_gains).set_titles("{col_name}")

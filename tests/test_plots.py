@@ -89,27 +89,11 @@ def test_a_method_keeps_its_colour_with_s():
         assert plots.METHOD_STYLES.get(f"{name}+S", style) == style
 
 
-def test_panels_has_one_panel_a_title():
-    """Lines have one legend where there is more than one."""
-    x = np.linspace(-3, 3, 7)
-    figure = plots.panels(
-        {"a": {"p": (x, x), "q": (x, -x)}, "b": {"p": (x, x**2)}}, "x", "y"
-    ).figure
-    assert [axes.get_title() for axes in figure.axes] == ["a", "b"]
-    assert figure.axes[1].lines[0].get_ydata().tolist() == (x**2).tolist()
-    assert [text.get_text() for text in figure.legends[0].texts] == ["p", "q"]
-    assert not plots.panels({"a": {"": (x, x)}}, "x", "y").figure.legends
-    plt.close("all")
-
-
 def test_bars_are_as_long_as_their_values():
-    """Of names, with a reference line, and of a table."""
+    """And a line stands for what they are compared with."""
     axes = plots.bars({"a": 0.5, "b": 0.9}, "AUC", (0.5, "chance")).axes[0]
     assert [bar.get_width() for bar in axes.patches] == [0.5, 0.9]
     assert list(axes.lines[0].get_xdata()) == [0.5, 0.5]
-    table = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["u", "v"])
-    lengths = [bar.get_width() for bar in plots.bars(table, "share").axes[0].patches]
-    assert lengths == [0.1, 0.2, 0.3, 0.4]
 
 
 def test_against_frequency_shows_bands_and_our_means():
