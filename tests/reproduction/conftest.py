@@ -12,11 +12,12 @@ PATIENCE = 120  # seconds after which something never happens, on a machine that
 
 
 def cheap_science(experiment):
-    """A result that looks like one; seed 7 breaks, 8 takes its process with it, 9 never ends."""
+    """A result; of seed 6 no JSON; 7 breaks, 8 takes its process with it, 9 never ends."""
     if experiment.seed == 7:
         raise ZeroDivisionError("seed 7")
     if experiment.seed == 8:
         os._exit(5)
+    accuracy = float("nan") if experiment.seed == 6 else 0.5 + experiment.seed / 1000
     time.sleep(600 if experiment.seed == 9 else 0.05 if experiment.seed >= 100 else 0)
     return {
         "settings": experiment.settings,
@@ -25,9 +26,7 @@ def cheap_science(experiment):
         **runs.provenance(),
         "device": "cpu",
         "seconds": {"processor": 0.0, "total": 0.0},
-        "metrics": [
-            {"decision": "VP", "rule": "naive", "u_accuracy": 0.5 + experiment.seed / 1000}
-        ],
+        "metrics": [{"decision": "VP", "rule": "naive", "u_accuracy": accuracy}],
     }
 
 

@@ -72,31 +72,16 @@ def test_schedules_of_networks_alone(name):
     assert schedules["vae_pu"] == name and schedules["lbe"] == schedules["reference"] == "paper"
 
 
-def test_grids_refuse_an_unknown_schedule():
-    """Of families without networks as well."""
-    with pytest.raises(ValueError, match="schedule is 'fats'"):
-        grid("real", schedule="fats", families=["lbe"])
-
-
-def test_the_narrow_schedule_differs_in_one_thing():
-    """From the one with equal batches: the width of the autoencoder, which is the fast one's."""
-    equal, narrow, fast = (
+def test_schedules_differ_in_one_thing():
+    """Equal batches in what is left of an epoch, the narrow one in the autoencoder besides."""
+    paper, equal, narrow, fast = (
         changed(schedule=name).settings["parameters"]["schedule"]
-        for name in ("paper_equal", "paper_equal_narrow", "fast")
-    )
-    assert {key for key in equal if equal[key] != narrow[key]} == {"autoencoder_hidden"}
-    assert narrow["autoencoder_hidden"] == fast["autoencoder_hidden"]
-
-
-def test_the_equal_schedule_differs_in_one_thing():
-    """From the paper's: what is left of the rows of an epoch is no step of its own."""
-    paper, equal = (
-        changed(schedule=name).settings["parameters"]["schedule"]
-        for name in ("paper", "paper_equal")
+        for name in ("paper", "paper_equal", "paper_equal_narrow", "fast")
     )
     differences = {key: value for key, value in paper.items() if equal.get(key) != value}
-    assert differences == {"last_batch": "kept"}
-    assert set(equal) < set(paper)
+    assert differences == {"last_batch": "kept"} and set(equal) < set(paper)
+    assert {key for key in equal if equal[key] != narrow[key]} == {"autoencoder_hidden"}
+    assert narrow["autoencoder_hidden"] == fast["autoencoder_hidden"]
 
 
 def test_sizes_of_the_grids():
@@ -114,3 +99,5 @@ def test_grid_changes():
     assert {one.seed for one in chosen} == {3} and len(chosen) == 6 * 5
     with pytest.raises(ValueError, match="grid is 'all'"):
         grid("all")
+    with pytest.raises(ValueError, match="schedule is 'fats'"):
+        grid("real", schedule="fats", families=["lbe"])

@@ -121,15 +121,16 @@ def test_no_orphan_computes_on(tmp_path):
 
 
 def test_an_experiment_that_fails_costs_no_other(cheap, tmp_path, capsys):
-    """It raises, takes its process with it, or never ends: exit code 1, a list, a retry."""
-    raised, died, endless, *fine = grid("smoke", seeds=(7, 8, 9, 1, 2, 3), **LBE)
+    """No strict JSON, an exception, a process that dies, or never ends: exit code 1, a retry."""
+    no_json, raised, died, endless, *fine = grid("smoke", seeds=(6, 7, 8, 9, 1, 2), **LBE)
     command = ["run", "smoke", "--families", "lbe", "--datasets", "synth_1", "--workers", "2"]
-    command += ["--seeds", *"789123", "--time-limit", "1", "--output", str(tmp_path)]
+    command += ["--seeds", *"678912", "--time-limit", "1", "--output", str(tmp_path)]
     assert main(command) == 1
     assert all(state(tmp_path, one) == "done" for one in fine)
-    printed = capsys.readouterr().err
+    printed = capsys.readouterr().out
     assert "lbe-smoke-seed7.failed.json" in printed and "--retry-failed" in printed
     for one, reason in {
+        no_json: "not JSON compliant",
         raised: "ZeroDivisionError: seed 7",
         died: "the process ended with exit code 5",
         endless: "stopped at the time limit",
@@ -157,19 +158,6 @@ def test_only_what_is_missing_is_computed(cheap, tmp_path):
     assert done.stat().st_mtime_ns == before
 
 
-def strange_science(experiment):
-    """A result that strict JSON does not have."""
-    return cheap_science(experiment) | {"metrics": [{"u_accuracy": float("nan")}]}
-
-
-def test_a_result_that_is_no_json_is_a_failure(tmp_path, monkeypatch):
-    """It never becomes a file."""
-    monkeypatch.setattr(runs, "compute", strange_science)
-    (one,) = grid("smoke", seeds=[0], **LBE)
-    assert run([one], tmp_path, workers=1) == [one] and not files(tmp_path)
-    assert "ValueError" in read_json(failure_path(tmp_path, one))["traceback"]
-
-
 @pytest.mark.parametrize("options", [{"workers": 0}, {"time_limit": 0}, {"time_limit": -1}])
 def test_numbers_must_be_positive(options, tmp_path):
     """The error has the value."""
@@ -186,7 +174,7 @@ def cluster():
     made = []
 
     def make(**options):
-        made.append(LocalCluster(threads_per_worker=1, dashboard_address=None, **options))
+        made.append(LocalCluster(threads_per_worker=1, dashboard_address=":0", **options))
         return made[-1]
 
     yield make
@@ -250,10 +238,3 @@ def test_no_scheduler(tmp_path, capsys, monkeypatch):
     assert "127.0.0.1:1" in capsys.readouterr().err and not list(tmp_path.iterdir())
     with pytest.raises(ValueError, match="time limit needs processes"):
         run([], tmp_path, scheduler=address, time_limit=1)
-
-
-def test_dask_is_optional(tmp_path, monkeypatch):
-    """Without it the error says how to install it."""
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match="pip install"):
-        run([], tmp_path, scheduler="tcp://127.0.0.1:1")
