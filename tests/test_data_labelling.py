@@ -54,16 +54,6 @@ def test_top_fraction_takes_the_largest_of_each_class():
         assert SCORE[rows & (s == 1)].min() > SCORE[rows & (s == 0)].max()
 
 
-def test_larger_frequency_keeps_the_labels():
-    """With the same stream, rows labelled at a small frequency stay labelled at a larger one."""
-    for label in (
-        lambda c: label_by_propensity(Y, c, np.random.default_rng(3)),
-        lambda c: label_by_weight(Y, np.exp(SCORE), c, np.random.default_rng(3)),
-        lambda c: label_top_fraction(Y, SCORE, c),
-    ):
-        assert np.all(label(0.2) <= label(0.6))
-
-
 def test_propensity_is_the_frequency_of_being_labelled():
     """Over 100,000 rows shares agree with the propensity to 4 standard errors."""
     propensity = np.repeat([0.1, 0.5, 0.9], 100_000)
@@ -87,15 +77,6 @@ def test_logistic_propensity_meets_the_label_frequency(c, power):
     assert propensity[Y == 1].mean() == pytest.approx(c, abs=1e-6)
     order = np.argsort(SCORE)
     assert np.all(np.diff(propensity[order]) >= 0)
-
-
-def test_every_positive_labelled():
-    """Label frequency 1 labels all positives, with each mechanism."""
-    assert np.array_equal(label_top_fraction(Y, SCORE, 1), Y)
-    assert np.array_equal(label_by_weight(Y, np.exp(SCORE), 1, np.random.default_rng(0)), Y)
-    assert np.array_equal(
-        label_by_propensity(Y, logistic_propensity(Y, SCORE, 1), np.random.default_rng(0)), Y
-    )
 
 
 @pytest.mark.parametrize("c", [0, -0.1, 1.01, float("nan"), 50])

@@ -46,12 +46,6 @@ def test_parts_hold_every_row_once_and_are_70_15_15(n):
     ] == [True] * 3
 
 
-def test_parts_cost_no_memory(data):
-    """The arrays of a part are views of the whole's."""
-    assert np.shares_memory(data.test.X, data.X)
-    assert np.shares_memory(data.train.propensity, data.propensity)
-
-
 def test_a_part_is_not_split_again(data):
     """Asking a part for its own parts says what it is."""
     with pytest.raises(AttributeError, match="test part of synth_1"):
