@@ -194,6 +194,18 @@ def test_features_are_computed_once(tiny_stl, monkeypatch):
     assert len(list(store.data_dir().iterdir())) == 3  # weights, images, features
 
 
+@pytest.mark.parametrize(
+    "damage", [lambda text: text[:-100], lambda text: text[:500] + b"\0" * 20 + text[520:]]
+)
+def test_damaged_features_are_named(damage, tiny_stl):
+    """The error says what to do; the images are still there."""
+    load("stl_va", 0.5, seed=0)
+    path = store.data_dir() / "computed_stl10_vgg16_64.npz"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"computed_stl10_vgg16_64\.npz is damaged: remove it"):
+        load("stl_va", 0.5, seed=0)
+
+
 def test_cifar_is_loaded_from_its_archive(thin_weights, monkeypatch):
     """Where there are no features of CIFAR-10, they are computed from its images."""
     x, labels = images(60, 32), np.tile(np.arange(10), 6)

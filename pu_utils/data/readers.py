@@ -4,6 +4,8 @@ import gzip
 import os
 import struct
 import tarfile
+import zipfile
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -54,9 +56,12 @@ def read_images(source, classes, recipe="vgg16"):
         path = store.fetch(name)
     elif not path.exists():
         _compute_features(source, path)
-    with np.load(path) as file:
-        names = {"features", "labels", "rgb_mean", "released_rgb_mean"} & set(file)
-        chosen = _of_classes(classes, **{name: file[name] for name in names})
+    try:
+        with np.load(path) as file:
+            names = {"features", "labels", "rgb_mean", "released_rgb_mean"} & set(file)
+            chosen = _of_classes(classes, **{name: file[name] for name in names})
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path} is damaged: remove it and load again") from error
     if recipe == "efficientnet_colourless":
         chosen["features"] = features.without_colour(chosen["features"], chosen["rgb_mean"])
     return chosen
