@@ -11,9 +11,9 @@ from pu_utils.models.em import ExchangeWarning
 from pu_utils.models.prior import PriorWarning, estimate_prior
 from pu_utils.models.recalibrated import Recalibrated
 from pu_utils.models.sar_em import SarEm
-from pu_utils.models.scoring import cross_fit_proba, label_log_likelihood, negative_nnpu_risk
+from pu_utils.models.scoring import label_log_likelihood, negative_nnpu_risk
 from pu_utils.models.simple import Augmented, ElkanNoto
-from pu_utils.models.upu import NnPu, Upu
+from pu_utils.models.upu import Upu
 from pu_utils.schedules import SCHEDULES, Schedule, paper_settings
 
 _OF_NETWORKS = {
@@ -26,47 +26,17 @@ _OF_NETWORKS = {
     "VaePuOcc": "fine_tuning",
 }
 __all__ = [
-    "A3",
-    "SCHEDULES",
-    "Augmented",
-    "AugmentedEM",
-    "ConflictWarning",
-    "ElkanNoto",
-    "ExchangeWarning",
-    "LabelModel",
-    "Lbe",
-    "NnPu",
-    "PUClassifier",
-    "PriorWarning",
-    "Recalibrated",
-    "SarEm",
-    "Schedule",
-    "TrainingDiverged",
-    "Upu",
-    "VaePu",
-    "VaePuBayes",
-    "VaePuOcc",
-    "cross_fit_proba",
-    "estimate_prior",
-    "label_log_likelihood",
-    "negative_nnpu_risk",
-    "paper_settings",
+    "A3", "SCHEDULES", "Augmented", "AugmentedEM", "ConflictWarning", "ElkanNoto",
+    "ExchangeWarning", "LabelModel", "Lbe", "PUClassifier", "PriorWarning", "Recalibrated",
+    "SarEm", "Schedule", "TrainingDiverged", "Upu", "VaePu", "VaePuBayes", "VaePuOcc",
+    "estimate_prior", "label_log_likelihood", "negative_nnpu_risk", "paper_settings",
 ]  # fmt: skip
 
 
 def __getattr__(name):
     if name not in _OF_NETWORKS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = import_module(f"{__name__}.{_OF_NETWORKS[name]}")
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise ImportError(
-            f"{name} is made of networks and needs torch: pip install torch, or use an estimator "
-            "that does without, such as AugmentedEM"
-        ) from error
-    return getattr(module, name)
+    return getattr(import_module(f"{__name__}.{_OF_NETWORKS[name]}"), name)
 
 
 def __dir__():

@@ -8,7 +8,7 @@ class model is a choice, and the propensity may be told what labelling depends o
 import copy
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -39,9 +39,6 @@ from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
 # s = y e exceeds y nowhere, and need not be computed to be counted
 NEVER_ABOVE = {"rows_with_s_above_y": 0, "unlabelled_rows_with_s_above_y": 0}
 RIDGES = (1.0, 10.0, 100.0)  # what ridge="auto" chooses from
-CLASS_MODELS = {
-    kind.name: kind for kind in (LogisticClass, GaussianClass, NeighbourClass, CrossFittedClass)
-}
 
 
 @estimator
@@ -70,8 +67,6 @@ class AugmentedEM(RidgeEstimator):
         columns of X, a mask, or a function of X (an array) with one or several values a row. What
         is not in X is appended to it as columns, at prediction too, and kept from the class by
         ``class_features``. All columns where None.
-    prior : float, optional
-        P(Y=1); estimated by ``estimate_prior``, with a warning, where None.
     class_features : columns or function, optional
         What the class model sees; all columns where None.
     residualise : bool or "auto"
@@ -96,16 +91,14 @@ class AugmentedEM(RidgeEstimator):
         Where None it is 30, and 1,000 where propensity features are given.
     tol : float
         Mean change of the responsibilities below which the rounds end.
-    validation_fraction : float
-        Part of the rows held out for choosing where ``fit`` is not given a validation part. The
-        chosen model is fitted to all rows of ``X``.
-    odds : float
-        What the odds of class 1 must exceed for class 1 to be predicted.
-    random_state : int, RandomState or None
-        Source of held-out rows, of folds, and of the seed of a classifier that has none.
+    prior, validation_fraction, odds, random_state
+        As in ``PUClassifier``. The rows held out choose among candidates; the chosen model is
+        fitted to all rows of ``X``.
 
     Attributes
     ----------
+    run_ : Run
+        The fitted class model and propensity.
     chosen_ : dict
         The class model, whether it sees residuals, and the ridge.
     choice_ : list of dict
@@ -119,10 +112,8 @@ class AugmentedEM(RidgeEstimator):
         ``standard_error`` its standard error over rows, ``disagreement`` the share of unlabelled
         rows on which the two decide differently. A warning is given where the gain is less than
         two standard errors and more than 5% of decisions differ.
-    prior_, label_frequency_ : float
-        P(Y=1), given or estimated, and ``c`` that follows from it.
-    diagnostics_ : dict
-        Counts of rows.
+    prior_, label_frequency_, diagnostics_
+        As in ``PUClassifier``.
 
     Examples
     --------
@@ -184,9 +175,10 @@ class AugmentedEM(RidgeEstimator):
         random_state = check_random_state(self.random_state)
         self._settle_prior(self.prior, X, s, random_state)
         self.history_, self.choice_ = [], []
-        run = self._chosen_run(X, s, validation, random_state)
-        self._keep(run)
-        self.exchange_ = run.exchange(s)
+        self.run_ = self._chosen_run(X, s, validation, random_state)
+        self.training_rows_, self.chosen_ = np.arange(len(X)), self.run_.candidate
+        self.exchange_ = self.run_.exchange(s)
+        self.run_.forget_training_rows()
         self._warn_of_exchange()
         self.diagnostics_ = {"rows": len(X), "labelled_rows": int(s.sum())} | NEVER_ABOVE
         return self
@@ -195,32 +187,29 @@ class AugmentedEM(RidgeEstimator):
 
     def _candidates(self):
         """A class model's name, whether it sees residuals, and the ridge, of each candidate."""
-        if isinstance(self.class_model, str):
-            names = ("logistic", "neighbours") if self.class_model == "auto" else [self.class_model]
-        else:
-            names = ("classifier",)
+        names = [self.class_model if isinstance(self.class_model, str) else "classifier"]
+        if names == ["auto"]:
+            names = ["logistic", "neighbours"]
         residuals = [self.residualise]
-        if self.residualise == "auto":
+        if residuals == ["auto"]:
             residuals = [False] if self.propensity_features is None else [False, True]
-        ridges = RIDGES if self.ridge == "auto" else (self.ridge,)
-        keys = ("class_model", "residualise", "ridge")
+        ridges = RIDGES if self.ridge == "auto" else [self.ridge]
         return [
-            dict(zip(keys, values, strict=True))
-            for values in itertools.product(names, residuals, ridges)
+            {"class_model": name, "residualise": residualise, "ridge": ridge}
+            for name, residualise, ridge in itertools.product(names, residuals, ridges)
         ]
 
     def _chosen_run(self, X, s, validation, random_state):
+        """The run, on all rows, of the candidate that makes S of held-out rows most likely."""
         candidates = self._candidates()
         if len(candidates) == 1:
-            self.training_rows_ = np.arange(len(X))
             return self._run(candidates[0], X, s, random_state)
-        training, held = self._parts(X, s, validation, random_state)
+        training, (X_held, s_held, *_) = self._parts(X, s, validation, random_state)
         sample = self._sample(*training, random_state)
         runs = [self._run(candidate, *sample, random_state) for candidate in candidates]
-        for candidate, run in zip(candidates, runs, strict=True):
-            reached = em.log_likelihood(*run.posteriors(held[0]), held[1]).mean()
-            self.choice_.append(candidate | {"log_likelihood": float(reached)})
-        self.training_rows_ = np.arange(len(X))
+        for run in runs:
+            reached = em.log_likelihood(*self._y_and_e(run, X_held), s_held).mean()
+            self.choice_.append(run.candidate | {"log_likelihood": float(reached)})
         best = int(np.argmax([row["log_likelihood"] for row in self.choice_]))
         if len(sample[0]) == len(X):
             return runs[best]
@@ -234,8 +223,11 @@ class AugmentedEM(RidgeEstimator):
         return X[rows], s[rows]
 
     def _run(self, candidate, X, s, random_state):
-        run = _Run(self, candidate, self._new_class_model(candidate, random_state))
-        run.fit(X, s, random_state)
+        class_model = self._new_class_model(candidate, random_state)
+        default = SETTINGS.max_rounds if self.propensity_features is None else SETTINGS.told_rounds
+        rounds = min(self.max_rounds or default, class_model.max_rounds)
+        run = Run(candidate, class_model, self.prior_, rounds, self.tol, self.components)
+        run.fit(self._columns(X, "class_features"), self._columns(X), s, random_state)
         self.history_ += [candidate | {"rows": len(X)} | row for row in run.history]
         return run
 
@@ -244,7 +236,7 @@ class AugmentedEM(RidgeEstimator):
         if name == "neighbours":
             return NeighbourClass(self.n_neighbours, self.sharpness)
         if name in ("logistic", "gaussian"):
-            return CLASS_MODELS[name](ridge)
+            return {"logistic": LogisticClass, "gaussian": GaussianClass}[name](ridge)
         return CrossFittedClass(self.class_model, ridge, random_state)
 
     def _warn_of_exchange(self):
@@ -259,88 +251,65 @@ class AugmentedEM(RidgeEstimator):
                 em.ExchangeWarning,
             )
 
-    # What is kept of a run, so that what is stored is what predicts
-
-    def _keep(self, run):
-        self.chosen_ = run.candidate
-        self.residual_coef_, self.e_coef_ = run.residual_coef, run.e_coef
-        for prefix, part in run.parts().items():
-            for old in [name for name in vars(self) if name.startswith(f"{prefix}_")]:
-                delattr(self, old)  # an earlier fit may have kept another class model
-            for name, value in vars(part).items():
-                if not name.startswith("_"):
-                    setattr(self, f"{prefix}_{name}_", value)
-
-    def _kept(self):
-        kind = CLASS_MODELS[self.chosen_["class_model"]]
-        run = _Run(self, self.chosen_, kind.__new__(kind))
-        run.residual_coef, run.e_coef = self.residual_coef_, self.e_coef_
-        for prefix, part in run.parts().items():
-            for name, value in vars(self).items():
-                if name.startswith(f"{prefix}_"):
-                    setattr(part, name.removeprefix(f"{prefix}_").removesuffix("_"), value)
-        return run
+    # Asking the fitted run
 
     def predict_propensity(self, X):
         """The model's e(x), one value per row of ``X``."""
         check_is_fitted(self)
-        return self._kept().posteriors(self._rows(X))[1]
+        return self._y_and_e(self.run_, self._rows(X))[1]
 
-    def _posteriors(self, X, s):
-        """As in the base class, but with one search for neighbours instead of two."""
-        check_is_fitted(self)
-        y, e = self._kept().posteriors(self._rows(X))
-        if s is None:
-            return y, np.zeros_like(y), 0
-        return y, rules.label_posterior(y, e), self._label_status(s, len(y))
+    def _y_and_e(self, run, X):
+        return run.posteriors(self._columns(X, "class_features"), self._columns(X))
+
+    def _y_and_s_proba(self, X):
+        y, e = self._y_and_e(self.run_, X)
+        return y, rules.label_posterior(y, e)
 
     def _y_proba(self, X):
-        return self._kept().posteriors(X)[0]
+        return self._y_and_e(self.run_, X)[0]
 
     def _s_proba(self, X):
-        return rules.label_posterior(*self._kept().posteriors(X))
+        return self._y_and_s_proba(X)[1]
 
 
-class _Run:
-    """One run of EM: a class model, a propensity, and what each of them sees of X."""
+@dataclass
+class Run:
+    """One run of EM: a class model and a propensity, and what each of them sees of X.
 
-    def __init__(self, estimator, candidate, class_model):
-        self.estimator, self.candidate, self.class_model = estimator, candidate, class_model
-        condensed = {"components": estimator.components}
-        self.y_view = em.Representation(unit_rows=True, whiten=class_model.whiten, **condensed)
-        self.e_view = em.Representation(**condensed)
-        self.residual_coef = None
+    Attributes with a leading underscore serve the fit, and are dropped after it.
+    """
 
-    def parts(self):
-        """The parts whose attributes the estimator keeps, by their prefix there."""
-        return {"y_model": self.class_model, "y_view": self.y_view, "e_view": self.e_view}
+    candidate: dict
+    class_model: object
+    prior: float
+    max_rounds: int
+    tol: float
+    components: int
 
-    def fit(self, X, s, random_state):
+    def fit(self, class_columns, propensity_columns, s, random_state):
         """Look at the rows, then alternate between the two models."""
-        columns = self.estimator._columns(X)
-        self._Z = self.e_view.fit(columns, random_state).transform(columns)
-        rows = self._class_view(self.estimator._columns(X, "class_features"), random_state)
-        prior = self.estimator.prior_
-        y = self.class_model.start(rows, s, prior)
-        e = np.full(len(s), min(s.mean() / prior, 1.0))
-        self._iterate(y, e, s, self._most_rounds())
+        self.propensity_view = em.Representation(components=self.components)
+        self._Z = self.propensity_view.fit(propensity_columns, random_state).transform(
+            propensity_columns
+        )
+        y = self.class_model.start(self._class_rows(class_columns, random_state), s, self.prior)
+        e = np.full(len(s), min(s.mean() / self.prior, 1.0))
+        self._iterate(y, e, s, self.max_rounds)
 
-    def _most_rounds(self):
-        told = self.estimator.propensity_features is not None
-        default = SETTINGS.told_rounds if told else SETTINGS.max_rounds
-        rounds = self.estimator.max_rounds or default
-        return min(rounds, self.class_model.max_rounds or rounds)
-
-    def _class_view(self, rows, random_state):
+    def _class_rows(self, columns, random_state):
         """What the class model sees of its columns, residuals if asked for."""
+        self.class_view = em.Representation(
+            unit_rows=True, whiten=self.class_model.whiten, components=self.components
+        )
+        self.residual_coef = None
         if not self.candidate["residualise"]:
-            return self.y_view.fit(rows, random_state).transform(rows)
-        self.residual_coef = np.linalg.lstsq(self._Z, rows - rows.mean(0))[0]
-        residuals = rows - self._Z @ self.residual_coef
-        self.y_view.fit(residuals, random_state)
-        explained = residuals.std(0) < 1e-6 * rows.std(0)
-        self.y_view.map[explained] = 0  # what is left of them is rounding
-        return self.y_view.transform(residuals)
+            return self.class_view.fit(columns, random_state).transform(columns)
+        self.residual_coef = np.linalg.lstsq(self._Z, columns - columns.mean(0))[0]
+        residuals = columns - self._Z @ self.residual_coef
+        self.class_view.fit(residuals, random_state)
+        explained = residuals.std(0) < 1e-6 * columns.std(0)
+        self.class_view.map[explained] = 0  # what is left of them is rounding
+        return self.class_view.transform(residuals)
 
     def _iterate(self, y, e, s, max_rounds):
         """Rounds of EM from y and e; the responsibilities are renewed before each of two fits."""
@@ -356,32 +325,35 @@ class _Run:
             self.history.append(
                 {"round": round_, "log_likelihood": float(reached), "change": float(change)}
             )
-            if change < self.estimator.tol:
+            if change < self.tol:
                 break
         self._y, self._e = y, e
 
     def exchange(self, s):
         """How this run compares with one that starts with class and propensity exchanged."""
-        other, prior = copy.copy(self), self.estimator.prior_
+        other = copy.copy(self)
         other.class_model = copy.copy(self.class_model)
         logits = logit(np.clip(self._e, TINY, 1 - TINY))
-        start = expit(logits + em.shift_to_prior(logits, prior))
-        other._iterate(start, self._y, s, min(self._most_rounds(), SETTINGS.exchange_rounds))
-        mine, its = (em.log_likelihood(run._y, run._e, s) for run in (self, other))
-        unlabelled = s == 0
-        posteriors = (em.responsibilities(run._y, run._e, s) for run in (self, other))
-        decisions = [posterior[unlabelled] > 0.5 for posterior in posteriors]
+        start = expit(logits + em.shift_to_prior(logits, self.prior))
+        other._iterate(start, self._y, s, min(self.max_rounds, SETTINGS.exchange_rounds))
+        gain = em.log_likelihood(self._y, self._e, s) - em.log_likelihood(other._y, other._e, s)
+        mine, its = (em.responsibilities(run._y, run._e, s) > 0.5 for run in (self, other))
         return {
-            "gain": float((mine - its).mean()),
-            "standard_error": float((mine - its).std() / np.sqrt(len(s))),
-            "disagreement": float((decisions[0] != decisions[1]).mean()),
+            "gain": float(gain.mean()),
+            "standard_error": float(gain.std() / np.sqrt(len(s))),
+            "disagreement": float((mine != its)[s == 0].mean()),
         }
 
-    def posteriors(self, X):
+    def forget_training_rows(self):
+        """Drop what served the fit alone."""
+        for part in (self, self.class_model):
+            for name in [name for name in vars(part) if name.startswith("_")]:
+                delattr(part, name)
+
+    def posteriors(self, class_columns, propensity_columns):
         """y and e at any rows."""
-        Z = self.e_view.transform(self.estimator._columns(X))
-        rows = self.estimator._columns(X, "class_features")
+        Z = self.propensity_view.transform(propensity_columns)
         if self.residual_coef is not None:
-            rows = rows - Z @ self.residual_coef
-        y = expit(self.class_model.logit(self.y_view.transform(rows)))
+            class_columns = class_columns - Z @ self.residual_coef
+        y = expit(self.class_model.logit(self.class_view.transform(class_columns)))
         return y, expit(linear(Z, self.e_coef))

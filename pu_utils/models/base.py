@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pu_utils import rules
 from pu_utils.models.prior import PriorWarning, estimate_prior
-from pu_utils.models.storage import Stored
 
 # The fields of an estimator are its parameters: `__init__` stores them and does nothing else
 estimator = dataclass(kw_only=True, repr=False, eq=False)
@@ -67,7 +66,7 @@ def with_seed(model, seed):
 
 
 @estimator
-class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
+class PUClassifier(ClassifierMixin, BaseEstimator):
     """Classifier of Y, fitted to X and the label status S, asked with S or without.
 
     Several estimators share the parameters below; each has those of its signature.
@@ -208,10 +207,14 @@ class PUClassifier(Stored, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._rows(X)
-        y_proba = self._y_proba(X)
         if s is None:
+            y_proba = self._y_proba(X)
             return y_proba, np.zeros_like(y_proba), 0
-        return y_proba, np.minimum(self._s_proba(X), y_proba), self._label_status(s, len(X))
+        y_proba, s_proba = self._y_and_s_proba(X)
+        return y_proba, np.minimum(s_proba, y_proba), self._label_status(s, len(X))
+
+    def _y_and_s_proba(self, X):
+        return self._y_proba(X), self._s_proba(X)
 
     def _rows(self, X):
         return validate_data(self, X, reset=False, dtype=self._input_dtype)

@@ -5,7 +5,8 @@ Each has the same three methods. ``start(X, s, prior)`` gives a first y for the 
 is the fitted model at any rows. The mean of y over training rows is the prior throughout. ``X`` is
 a representation (:class:`pu_utils.models.em.Representation`), not raw features.
 
-Public attributes are what predictions need; those with a leading underscore serve the fit.
+Public attributes are what predictions need; those with a leading underscore serve the fit, and
+are dropped after it.
 """
 
 import numpy as np
@@ -33,10 +34,10 @@ class LogisticClass:
     True
     """
 
-    name, whiten, max_rounds = "logistic", True, None
+    whiten, max_rounds = True, np.inf
 
     def __init__(self, ridge=SETTINGS.ridge):
-        self.ridge, self.coef = ridge, None
+        self.ridge = ridge
 
     def start(self, X, s, prior):
         """y by the unbiased PU risk: labelled rows stand for all positives, each 1/c times."""
@@ -73,8 +74,6 @@ class GaussianClass(LogisticClass):
     True
     """
 
-    name = "gaussian"
-
     def start(self, X, s, prior):
         """y by the unbiased PU risk with logistic loss."""
         self._X, self._prior, (n, p) = X, prior, X.shape
@@ -110,17 +109,18 @@ class NeighbourClass:
     True
     """
 
-    name, whiten, max_rounds = "neighbours", False, None
+    whiten, max_rounds = False, np.inf
 
     def __init__(self, n_neighbours=SETTINGS.n_neighbours, sharpness=SETTINGS.sharpness):
         self.n_neighbours, self.sharpness = n_neighbours, sharpness
-        self.clip, self.furthest = SETTINGS.clip, SETTINGS.furthest
 
     def start(self, X, s, prior):
         """y by the flow of labels: solve (D - flow W) f = labels, D the row sums of W."""
-        self._prior, self.rows = prior, X
-        self.n_neighbours = min(self.n_neighbours, len(X) - 1)
-        distance, index = self._search().kneighbors()
+        self._prior = prior
+        # brute force goes in chunks of constant size; trees win below about ten columns only
+        n_neighbours = min(self.n_neighbours, len(X) - 1)
+        self.search = NearestNeighbors(n_neighbors=n_neighbours, algorithm="brute").fit(X)
+        distance, index = self.search.kneighbors()
         self.radius = distance[:, -1]
         self._graph = self._symmetric(self._weights(distance, self.radius, index), index)
         self._degree = self._graph.sum(axis=1)
@@ -130,13 +130,9 @@ class NeighbourClass:
         logits = SETTINGS.start_slope * deviation / max(flow.std(), TINY)
         return expit(logits + shift_to_prior(logits, prior))
 
-    def _search(self):
-        """Brute force, in chunks of constant size; trees win below about ten columns only."""
-        return NearestNeighbors(n_neighbors=self.n_neighbours, algorithm="brute").fit(self.rows)
-
     def _weights(self, distance, radius, index):
         scale = np.maximum(radius[:, None] * self.radius[index], TINY)
-        return np.exp(-np.minimum(distance**2 / scale, self.furthest))
+        return np.exp(-np.minimum(distance**2 / scale, SETTINGS.furthest))
 
     def _symmetric(self, weights, index):
         n, k = index.shape
@@ -158,11 +154,11 @@ class NeighbourClass:
         return expit(logits + self.shift)
 
     def _sharpened(self, mean):
-        return self.sharpness * logit(np.clip(mean, self.clip, 1 - self.clip))
+        return self.sharpness * _clipped_logit(mean)
 
     def logit(self, X):
         """Logit of y at rows ``X``; a training row counts itself among its neighbours here."""
-        distance, index = self._search().kneighbors(X)
+        distance, index = self.search.kneighbors(X)
         weights = self._weights(distance, distance[:, -1], index)
         mean = (weights * self.responsibilities[index]).sum(1) / weights.sum(1)
         return self._sharpened(mean) + self.shift
@@ -184,11 +180,11 @@ class CrossFittedClass:
     True
     """
 
-    name, whiten, max_rounds = "classifier", True, SETTINGS.boosted_rounds
+    whiten, max_rounds = True, SETTINGS.boosted_rounds
 
     def __init__(self, classifier, ridge=SETTINGS.ridge, random_state=None):
         self._classifier, self._ridge = classifier, ridge
-        self._random_state, self.clip = check_random_state(random_state), SETTINGS.clip
+        self._random_state = check_random_state(random_state)
         fits = hasattr(classifier, "fit") and has_fit_parameter(classifier, "sample_weight")
         if not (fits and hasattr(classifier, "predict_proba")):
             raise ValueError(
@@ -214,7 +210,7 @@ class CrossFittedClass:
         self.models, logits = [], np.empty(len(r))
         for training, held in self._folds:
             self.models.append(self._fit(training, r[training]))
-            logits[held] = self._logit(self.models[-1], self._X[held])
+            logits[held] = _clipped_logit(self.models[-1].predict_proba(self._X[held])[:, 1])
         self.shift = shift_to_prior(logits, self._prior)
         return expit(logits + self.shift)
 
@@ -224,9 +220,11 @@ class CrossFittedClass:
         used = weights > 0
         return clone(self._seeded).fit(X[used], labels[used], sample_weight=weights[used])
 
-    def _logit(self, model, X):
-        return logit(np.clip(model.predict_proba(X)[:, 1], self.clip, 1 - self.clip))
-
     def logit(self, X):
         """Logit of y at rows ``X``, the mean over the fits."""
-        return np.mean([self._logit(model, X) for model in self.models], axis=0) + self.shift
+        logits = [_clipped_logit(model.predict_proba(X)[:, 1]) for model in self.models]
+        return np.mean(logits, axis=0) + self.shift
+
+
+def _clipped_logit(share):
+    return logit(np.clip(share, SETTINGS.clip, 1 - SETTINGS.clip))

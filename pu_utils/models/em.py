@@ -14,10 +14,12 @@ representation of the features, one ridge logistic regression for soft targets, 
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.decomposition import PCA
+from sklearn.utils._indexing import _get_column_indices
 from threadpoolctl import threadpool_limits
 
 from pu_utils import rules
@@ -28,8 +30,8 @@ TINY = 1e-12  # keeps logarithms and ratios finite
 # curvature is stale where a step has not brought the slope along it below this share
 NEWTON_TOL, NEWTON_STEPS, STALE = 1e-9, 500, 0.25
 
-# A decorator. The products of these fits are so short that threads wait for one another longer than
-# they work: on CDC one thread is three times as fast on two idle cores, fifteen times on busy ones.
+# A decorator: fits use one thread for linear algebra. Their matrices are so small that two threads
+# lose more time waiting for each other than they save: on CDC, one is three times as fast.
 one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
@@ -211,11 +213,6 @@ def ridge_logistic(X, target, weights=1.0, ridge=SETTINGS.ridge):
     return RidgeLogistic(X, ridge).fit(target, weights)
 
 
-def least(objective, start):
-    """Where a smooth objective is least, by L-BFGS from ``start``; it gives value and gradient."""
-    return minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
-
-
 def linear(X, coef):
     """The logits of a logistic regression with the intercept first."""
     return X @ coef[1:] + coef[0]
@@ -249,47 +246,32 @@ class Representation:
     """
 
     def __init__(self, *, unit_rows=False, whiten=True, components=SETTINGS.components):
-        self._unit_rows, self._whiten, self._components = unit_rows, whiten, components
+        self.unit_rows, self.whiten, self.components = unit_rows, whiten, components
 
     def fit(self, X, random_state=None):
         """Learn the map from rows ``X``."""
-        self.unit_rows = self._unit_rows and X.shape[1] > SETTINGS.wide
-        if X.shape[1] <= SETTINGS.wide:
+        self.wide = X.shape[1] > SETTINGS.wide
+        if self.wide:
+            self._condense(X, random_state)
+        else:
             self.centre = X.mean(0, dtype=float)
             self.map = np.diag(_inverse_scale(X.std(0, dtype=float), np.abs(X).max(0)))
-        else:
-            self._condense(X, random_state)
         return self
 
     def _condense(self, X, random_state):
         rows = X / _lengths(X) if self.unit_rows else X
-        self._warn_if_dominated(rows)
-        n_components = min(self._components, *X.shape)
-        pca = PCA(n_components, random_state=random_state).fit(rows)
+        _warn_if_one_column_dominates(rows)
+        pca = PCA(min(self.components, *X.shape), random_state=random_state).fit(rows)
         self.centre, self.map = pca.mean_.astype(float), pca.components_.T.astype(float)
-        if self._whiten:
+        if self.whiten:
             deviation = np.sqrt(pca.explained_variance_.astype(float))
             self.map = self.map * _inverse_scale(deviation, deviation.max())
 
-    def _warn_if_dominated(self, rows):
-        variance = rows.var(0, dtype=float)
-        share = variance.max() / max(variance.sum(), TINY)
-        if share > SETTINGS.dominant_share:
-            warn_caller(
-                f"column {variance.argmax()} carries {share:.0%} of the variance of X, which has "
-                f"more than {SETTINGS.wide} columns and is therefore not standardised; "
-                "scale its columns (StandardScaler) unless they share a unit"
-            )
-
     def transform(self, X):
         """The representation of rows ``X``, in double precision."""
-        return projected(X, self.centre, self.map, _lengths(X) if self.unit_rows else 1)
-
-
-def projected(X, centre, map_, lengths=1):
-    """``(X / lengths - centre) @ map_`` without a copy of ``X``."""
-    columns_together = (map_.T @ X.T).T  # as X @ map_, but sums over its rows are a quarter faster
-    return columns_together / lengths - centre @ map_
+        lengths = _lengths(X) if self.wide and self.unit_rows else 1
+        # (X / lengths - centre) @ map without a copy of X; sums over columns of X.T are faster
+        return (self.map.T @ X.T).T / lengths - self.centre @ self.map
 
 
 def _lengths(X):
@@ -297,12 +279,23 @@ def _lengths(X):
 
 
 def _inverse_scale(deviation, size):
-    """1 over the deviation, 0 for what does not vary but for rounding."""
+    """1 / deviation, or 0 for what varies by rounding alone."""
     varies = deviation > 1e-9 * size
     return varies / np.where(varies, deviation, 1)
 
 
-def choose_columns(X, features, names, argument):
+def _warn_if_one_column_dominates(rows):
+    variance = rows.var(0, dtype=float)
+    share = variance.max() / max(variance.sum(), TINY)
+    if share > SETTINGS.dominant_share:
+        warn_caller(
+            f"column {variance.argmax()} carries {share:.0%} of the variance of X, which has more "
+            f"than {SETTINGS.wide} columns and is therefore not standardised; scale its columns "
+            "(StandardScaler) unless they share a unit"
+        )
+
+
+def choose_columns(X, features, names=None):
     """The columns of ``X`` that ``features`` asks for, as an array of shape (n, q).
 
     Parameters
@@ -314,56 +307,25 @@ def choose_columns(X, features, names, argument):
         one or several values a row.
     names : array of str, or None
         The names of the columns, where ``fit`` was given a data frame.
-    argument : str
-        What to call ``features`` in errors.
 
     Examples
     --------
-    >>> choose_columns(np.array([[1.0, 2.0, 3.0]]), ["c"], ["a", "b", "c"], "features")
+    >>> choose_columns(np.array([[1.0, 2.0, 3.0]]), ["c"], ["a", "b", "c"])
     array([[3.]])
     """
     if features is None:
         return X
-    if callable(features):
-        return _computed_columns(X, features, argument)
-    wanted = np.atleast_1d(np.asarray(features))
-    if wanted.dtype.kind in "UO":
-        wanted = _numbers_of(wanted, names, argument)
-    mask = wanted.dtype == bool and len(wanted) == X.shape[1]
-    whole = wanted.dtype.kind in "iu" and np.isin(wanted, np.arange(-X.shape[1], X.shape[1])).all()
-    if wanted.ndim != 1 or not wanted.size or not (mask or whole):
-        raise ValueError(
-            f"{argument} is {features!r}; give numbers or names of columns of X (it has "
-            f"{X.shape[1]}), a mask with one value per column, or a function of X. What is not in "
-            "X can be appended to it as further columns"
-        )
-    return X[:, wanted]
-
-
-def _computed_columns(X, function, argument):
-    columns = np.asarray(function(X), dtype=float)
+    if not callable(features):
+        table = pd.DataFrame(X[:0], columns=names)
+        return X[:, _get_column_indices(table, np.atleast_1d(features))]
+    columns = np.asarray(features(X), dtype=float)
     columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or len(columns) != len(X) or not np.isfinite(columns).all():
         raise ValueError(
-            f"{argument} gave an array of shape {columns.shape} for {len(X)} rows; the function "
-            "must give one row of finite numbers per row of X"
+            f"the function {features!r} gave an array of shape {columns.shape} for {len(X)} rows; "
+            "it must give finite numbers, one row of them per row of X"
         )
     return columns
-
-
-def _numbers_of(wanted, names, argument):
-    if names is None:
-        raise ValueError(
-            f"{argument} names columns, but X has no column names; give fit a pandas data frame, "
-            "or numbers of columns"
-        )
-    unknown = [name for name in wanted if name not in list(names)]
-    if unknown:
-        raise ValueError(
-            f"{argument} names {str(unknown[0])!r}, which is no column of X; its columns are "
-            f"{', '.join(map(str, names[:20]))}"
-        )
-    return np.array([list(names).index(name) for name in wanted])
 
 
 # Estimators
@@ -371,11 +333,7 @@ def _numbers_of(wanted, names, argument):
 
 @estimator
 class RidgeEstimator(PUClassifier):
-    """Estimator whose models are ridge logistic regressions of a representation of the features.
-
-    A subclass with ``propensity_features`` says what labelling depends on, and keeps the
-    representation of these as ``e_centre_`` and ``e_map_``.
-    """
+    """Estimator whose models are ridge logistic regressions of a representation of the features."""
 
     ridge: float = SETTINGS.ridge
     random_state: int | np.random.RandomState | None = None
@@ -383,7 +341,4 @@ class RidgeEstimator(PUClassifier):
     def _columns(self, X, argument="propensity_features"):
         """The columns of ``X`` that the parameter called ``argument`` asks for."""
         names = getattr(self, "feature_names_in_", None)
-        return choose_columns(X, getattr(self, argument), names, argument)
-
-    def _propensity_view(self, X):
-        return projected(self._columns(X), self.e_centre_, self.e_map_)
+        return choose_columns(X, getattr(self, argument), names)

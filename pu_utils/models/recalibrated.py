@@ -16,6 +16,7 @@ from dataclasses import field
 from inspect import signature
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
@@ -43,20 +44,12 @@ class Recalibrated(RidgeEstimator):
     estimator : PUClassifier
         Gives y(x). It is fitted to the training rows; in scikit-learn's ``FrozenEstimator`` it is
         taken as it is. Its s(x) is replaced by the product of the new y(x) and of e(x).
-    propensity_features : columns or function, optional
-        What labelling depends on: numbers or names of columns, a mask, or a function of X (an
-        array). All columns where None.
     prior : float, optional
         P(Y=1). Where None it is the ``prior_`` of the fitted estimator, or else estimated by
         ``estimate_prior``, with a warning.
-    ridge : float
-        Weight of the penalty on the coefficients of the propensity.
-    validation_fraction : float
-        Part of the rows held out for the temperature where ``fit`` is not given a validation part.
-    odds : float
-        What the odds of class 1 must exceed for class 1 to be predicted.
-    random_state : int, RandomState or None
-        Source of the held-out rows, and of randomness where more than 100 columns are condensed.
+    propensity_features, ridge, validation_fraction, odds, random_state
+        As in ``PUClassifier``; the penalty is that of the propensity, and the rows held out are
+        for the temperature.
 
     Attributes
     ----------
@@ -66,12 +59,10 @@ class Recalibrated(RidgeEstimator):
         T and b.
     history_ : list of dict
         The mean log-likelihood of S on held-out rows at every temperature tried.
-    prior_, label_frequency_ : float
-        P(Y=1) and ``c`` that follows from it.
     training_rows_ : array of int
         Which rows of ``X`` the estimator was fitted to; the others were held out.
-    diagnostics_ : dict
-        Counts of rows.
+    prior_, label_frequency_, diagnostics_
+        As in ``PUClassifier``.
 
     Examples
     --------
@@ -133,9 +124,8 @@ class Recalibrated(RidgeEstimator):
 
     def _choose_temperature(self, X, s, random_state):
         """Every temperature with its best propensity; the most likely pair is kept."""
-        view = em.Representation().fit(self._columns(X), random_state)
-        self.e_centre_, self.e_map_ = view.centre, view.map
-        logits, Z = self._logits(X), self._propensity_view(X)
+        self.e_view_ = em.Representation().fit(self._columns(X), random_state)
+        logits, Z = self._logits(X), self.e_view_.transform(self._columns(X))
         e_coef, best, self.history_ = np.zeros(Z.shape[1] + 1), -np.inf, []
         for temperature in TEMPERATURES:
             shift = em.shift_to_prior(logits / temperature, self.prior_)
@@ -158,7 +148,7 @@ class Recalibrated(RidgeEstimator):
         return self._propensity(self._rows(X))
 
     def _propensity(self, X):
-        return expit(linear(self._propensity_view(X), self.e_coef_))
+        return expit(linear(self.e_view_.transform(self._columns(X)), self.e_coef_))
 
     def _y_proba(self, X):
         return expit(self._logits(X) / self.temperature_ + self.shift_)
@@ -186,4 +176,4 @@ def most_likely_propensity(y, Z, s, start, ridge=SETTINGS.ridge):
         gradient = np.concatenate([[-slope.sum()], ridge * coef[1:] - slope @ Z])
         return loss / len(s), gradient / len(s)
 
-    return em.least(objective, start)
+    return minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x

@@ -38,28 +38,23 @@ class SarEm(RidgeEstimator):
 
     Parameters
     ----------
-    propensity_features : columns or function, optional
-        What labelling depends on: numbers or names of columns, a mask, or a function of X (an
-        array). All columns where None.
-    ridge : float
-        Weight of the penalty on the coefficients of standardised features.
     max_rounds : int
         Most rounds of EM.
     tol : float
         Gain in mean log-likelihood of S below which the rounds end.
-    odds : float
-        What the odds of class 1 must exceed for class 1 to be predicted.
-    random_state : int, RandomState or None
-        Source of randomness where more than 100 columns are condensed.
+    propensity_features, ridge, odds, random_state
+        As in ``PUClassifier``.
 
     Attributes
     ----------
+    y_view_, e_view_ : Representation
+        What the class and what the propensity sees of X.
     y_coef_, e_coef_ : arrays
-        Coefficients of class and propensity, the intercept first, of the representation.
+        Coefficients of class and propensity, the intercept first, of these representations.
     history_ : list of dict
         The mean log-likelihood of S after each round.
     diagnostics_ : dict
-        Counts of rows.
+        As in ``PUClassifier``.
 
     Examples
     --------
@@ -82,15 +77,13 @@ class SarEm(RidgeEstimator):
 
     @em.one_thread
     def _fit(self, X, s, random_state):
-        for prefix, rows in (("y", X), ("e", self._columns(X))):
-            view = em.Representation().fit(rows, random_state)
-            setattr(self, f"{prefix}_centre_", view.centre)
-            setattr(self, f"{prefix}_map_", view.map)
+        self.y_view_ = em.Representation().fit(X, random_state)
+        self.e_view_ = em.Representation().fit(self._columns(X), random_state)
         self._expect_and_maximise(*self._views(X), s)
 
     def _views(self, X):
         """What the class and what the propensity sees of ``X``."""
-        return em.projected(X, self.y_centre_, self.y_map_), self._propensity_view(X)
+        return self.y_view_.transform(X), self.e_view_.transform(self._columns(X))
 
     def _expect_and_maximise(self, X, Z, s):
         balanced = np.where(s == 1, 1 / s.sum(), 1 / (1 - s).sum()) * len(s) / 2
@@ -112,7 +105,7 @@ class SarEm(RidgeEstimator):
         return rules.propensity(self.predict_proba(X)[:, 1], self.predict_label_proba(X))
 
     def _y_proba(self, X):
-        return expit(linear(self._views(X)[0], self.y_coef_))
+        return expit(linear(self.y_view_.transform(X), self.y_coef_))
 
     def _s_proba(self, X):
         X, Z = self._views(X)

@@ -1,4 +1,4 @@
-"""Scores that need no Y, for choosing among estimators, and posteriors of rows not seen in a fit.
+"""Scores that need no Y, for choosing among estimators.
 
 What scikit-learn compares with the second argument of ``fit`` it compares with S: ``score``,
 ``GridSearchCV`` and ``cross_val_score`` without a ``scoring``, ``CalibratedClassifierCV`` and
@@ -9,10 +9,8 @@ class and propensity apart where the data cannot (:class:`pu_utils.models.Augmen
 """
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing, check_random_state
 
+from pu_utils.models.base import label_status
 from pu_utils.models.em import TINY, log_likelihood
 
 
@@ -41,7 +39,7 @@ def label_log_likelihood(model, X, s):
     >>> bool(-0.7 < scores.mean() < 0)
     True
     """
-    return float(log_likelihood(model.predict_label_proba(X), 1.0, _labelled(model, s)).mean())
+    return float(log_likelihood(model.predict_label_proba(X), 1.0, label_status(s)).mean())
 
 
 def negative_nnpu_risk(model, X, s, prior):
@@ -65,43 +63,9 @@ def negative_nnpu_risk(model, X, s, prior):
     -------
     float
     """
-    y_proba, labelled = np.clip(model.predict_proba(X)[:, 1], TINY, 1 - TINY), _labelled(model, s)
+    y_proba, labelled = np.clip(model.predict_proba(X)[:, 1], TINY, 1 - TINY), label_status(s) == 1
     if not labelled.any():
         raise ValueError("s holds no labelled row; the risk needs some: use stratified folds")
     as_positive, as_negative = -np.log(y_proba), -np.log1p(-y_proba)
     negative = as_negative.mean() - prior * as_negative[labelled].mean()
     return -float(prior * as_positive[labelled].mean() + max(negative, 0))
-
-
-def cross_fit_proba(model, X, s, n_folds=5, random_state=None):
-    """Augmented posterior of every row by a fit that has not seen it.
-
-    A flexible model is too sure of rows that it was fitted to: an unlabelled row that it remembers
-    looks negative.
-
-    Parameters
-    ----------
-    model : PUClassifier
-        What is cloned and fitted, once for each fold.
-    X, s : arrays
-        Rows, and their label status.
-    n_folds : int
-        How many parts of the rows are left out, one after the other.
-    random_state : int, RandomState or None
-        Source of the folds, which hold labelled rows in equal shares.
-
-    Returns
-    -------
-    array of shape (n,)
-        ``ytilde(x, s)``; 1 for labelled rows.
-    """
-    s, posterior = np.asarray(s), np.empty(len(s))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=check_random_state(random_state))
-    for seen, left_out in folds.split(s, s):
-        fitted = clone(model).fit(_safe_indexing(X, seen), s[seen])
-        posterior[left_out] = fitted.predict_proba(_safe_indexing(X, left_out), s=s[left_out])[:, 1]
-    return posterior
-
-
-def _labelled(model, s):
-    return np.asarray(s) == model.classes_[1]

@@ -16,8 +16,8 @@ The report is one HTML file: what was learnt, what depends on the prior, and how
 examples:
   python -m pu_utils rank people.csv --label diagnosed --prior 0.14 --budget 100
   python -m pu_utils rank people.csv --label diagnosed --prior-range 0.1 0.2 \\
-      --propensity-columns Age Education --save people.safetensors
-  python -m pu_utils rank people.safetensors --apply new_people.csv
+      --propensity-columns Age Education --save people.joblib
+  python -m pu_utils rank people.joblib --apply new_people.csv
   python -m pu_utils rank people.csv --label diagnosed --prior 0.14 --audit-sample to_check.csv
   python -m pu_utils rank people.csv --label diagnosed --prior 0.14 --audit to_check.csv
 """
@@ -26,6 +26,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import joblib
 import pandas as pd
 
 from pu_utils.own_data import audit
@@ -33,9 +34,8 @@ from pu_utils.own_data.model import LIST, METHODS, TableModel
 from pu_utils.own_data.report import first_line, write_report
 from pu_utils.own_data.table import read_table, unfamiliar
 
-MODEL = ".safetensors"
+MODEL = ".joblib"
 DEFAULT_METHOD = "augmented-em"
-NOT_STORED = "elkan-noto"  # its classifier of S is scikit-learn's, which only pickle stores
 OF_FIT = ("label", "positive", "id", "prior", "prior_range", "propensity_columns", "method")
 
 
@@ -63,7 +63,7 @@ def add_parser(commands):
     decision.add_argument("--cost", type=_odds, metavar="FP:FN", help=costs)
     add("--output", type=Path, default="ranked.csv", help="default: %(default)s")
     add("--report", type=Path, default="report.html", help="default: %(default)s")
-    add("--save", type=Path, metavar="MODEL", help=f"store the model (*{MODEL}, no pickle)")
+    add("--save", type=Path, metavar="MODEL", help=f"store the model (*{MODEL})")
     add("--apply", metavar="NEW_FILE", help="rank the rows of another file instead")
     add("--audit-sample", type=Path, metavar="CSV", help="write rows to be checked by hand")
     add("--audit-width", type=float, default=0.2, metavar="W", help="of the intervals to be had")
@@ -94,7 +94,7 @@ def run(arguments):
     if not stored:
         model.fit(own)
     if arguments.save:
-        model.save(arguments.save)
+        joblib.dump(model, arguments.save)
     print(first_line(model))
     ranked, verdict = _ranked(model, table, arguments)
     for remark in model.remarks_ if table is own else unfamiliar(table, model.columns_):
@@ -133,8 +133,6 @@ def _check(arguments):
         (not 0 < arguments.audit_width < 1,
          f"--audit-width is {arguments.audit_width!r}: give a number between 0 and 1"),
         (not save.endswith(MODEL), f"--save is {save!r}: let its name end in {MODEL}"),
-        (arguments.save and arguments.method == NOT_STORED,
-         f"--method {NOT_STORED} cannot be saved without pickle: choose another method"),
         (arguments.recalibrate and not arguments.audit,
          "--recalibrate needs answers: give them with --audit"),
     )  # fmt: skip
@@ -151,7 +149,7 @@ def _new_model(arguments):
 
 def _loaded(arguments):
     try:
-        model = TableModel.load(arguments.file)
+        model = joblib.load(arguments.file)
     except Exception as error:  # whatever is wrong with the file, it is not one of ours
         raise ValueError(f"{arguments.file!r} is no model saved with --save ({error})") from error
     return model.set_params(odds=arguments.cost or model.odds)

@@ -1,4 +1,4 @@
-"""A model of a reader's table: fitted to it, asked for a ranking, stored without pickle."""
+"""A model of a reader's table: fitted to it, asked for a ranking."""
 
 import warnings
 from functools import partial
@@ -10,15 +10,13 @@ from tqdm import tqdm
 
 from pu_utils import rules
 from pu_utils.calibration import reliability
-from pu_utils.models import AugmentedEM, ElkanNoto, NnPu, SarEm, Upu
+from pu_utils.models import AugmentedEM, ElkanNoto, SarEm, Upu
 from pu_utils.models.base import estimator, hold_out
-from pu_utils.models.storage import Stored
 from pu_utils.own_data import table as tables
 
 METHODS = {
     "augmented-em": partial(AugmentedEM, ridge="auto"),  # in tables classes overlap
     "elkan-noto": ElkanNoto,
-    "nnpu": NnPu,
     "sar-em": SarEm,
     "upu": Upu,
 }
@@ -33,7 +31,7 @@ LEAST_PROPENSITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @estimator
-class TableModel(Stored, BaseEstimator):
+class TableModel(BaseEstimator):
     """From a table with a label column to a ranking of its unlabelled rows.
 
     Parameters

@@ -25,7 +25,6 @@ from pu_utils.models import (
     ElkanNoto,
     LabelModel,
     Lbe,
-    NnPu,
     Recalibrated,
     SarEm,
     Upu,
@@ -91,7 +90,7 @@ def estimators():
         AugmentedEM("logistic", prior=0.5, random_state=0),
         AugmentedEM("neighbours", prior=0.5, random_state=0),
         SarEm(),
-        *(kind(prior=0.5) for kind in (Upu, NnPu, ElkanNoto)),
+        *(kind(prior=0.5) for kind in (Upu, ElkanNoto)),
         Augmented(),
         Recalibrated(ElkanNoto(prior=0.5), random_state=0),
     ]

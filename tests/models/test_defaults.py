@@ -23,14 +23,12 @@ from pu_utils.models import (
     ConflictWarning,
     ElkanNoto,
     LabelModel,
-    NnPu,
     PriorWarning,
     Recalibrated,
     SarEm,
     Upu,
     VaePu,
     VaePuBayes,
-    cross_fit_proba,
     label_log_likelihood,
     negative_nnpu_risk,
     networks,
@@ -41,7 +39,6 @@ from .em_data import product_of_logistics
 
 LINEAR = [
     Upu(prior=0.5),
-    NnPu(prior=0.5),
     SarEm(),
     AugmentedEM("logistic", prior=0.5),
     Recalibrated(Upu(prior=0.5), random_state=0),
@@ -165,7 +162,6 @@ def test_a_prior_of_exactly_the_labelled_share_will_do(blobs):
         ElkanNoto(),
         Augmented(),
         Upu(),
-        NnPu(),
         AugmentedEM("logistic"),
         Recalibrated(SarEm()),
         VaePu(schedule=TINY),
@@ -247,25 +243,6 @@ def test_the_likelihood_of_s_is_that_of_the_label_posterior(blobs):
     p = model.predict_label_proba(X)
     expected = np.log(np.where(s == 1, p, 1 - p)).mean()
     assert label_log_likelihood(model, X, s == 1) == pytest.approx(expected)
-
-
-def test_cross_fitted_posteriors_come_from_fits_that_have_not_seen_the_row(blobs):
-    """A row that is changed beyond recognition changes no fit that predicts it."""
-    X, _, s = blobs
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    posterior = cross_fit_proba(Upu(prior=0.5), frame, s, random_state=0)
-    assert (posterior[s == 1] == 1).all() and (posterior[s == 0] < 1).all()
-    row = np.flatnonzero(s == 0)[0]
-    spoiled = frame.copy()
-    spoiled.iloc[row] = 50.0
-    refitted = cross_fit_proba(Upu(prior=0.5), spoiled, s, random_state=0)
-    same = refitted == posterior
-    assert same.sum() > len(s) / 10 and not same[s == 0].all()  # one fold of five has not seen it
-    for other in ({"random_state": 1}, {"random_state": 0, "n_folds": 2}):
-        assert (cross_fit_proba(Upu(prior=0.5), frame, s, **other) != posterior).any()
-    np.testing.assert_array_equal(
-        cross_fit_proba(Upu(prior=0.5), frame, s, n_folds=5, random_state=0), posterior
-    )
 
 
 # Scales
@@ -383,20 +360,14 @@ class NoTorch:
             raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
 sys.meta_path.insert(0, NoTorch())
-from pu_utils.models import AugmentedEM, ElkanNoto, NnPu, Recalibrated, SarEm, Upu
+from pu_utils.models import AugmentedEM, ElkanNoto, Recalibrated, SarEm, Upu
 import pu_utils.models
 assert "VaePu" in dir(pu_utils.models)
-try:
-    pu_utils.models.VaePu
-except ImportError as error:
-    print(error)
 """
 
 
 def test_what_needs_no_torch_imports_none():
-    """Without torch the linear estimators are there, and the others say what they need."""
-    command = [sys.executable, "-c", WITHOUT_TORCH]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "VaePu is made of networks and needs torch: pip install torch" in output
+    """Without torch the linear estimators are there."""
+    subprocess.run([sys.executable, "-c", WITHOUT_TORCH], check=True)
     with pytest.raises(AttributeError, match="has no attribute 'VaePooh'"):
         getattr(models, "VaePooh")  # noqa: B009

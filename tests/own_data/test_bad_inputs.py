@@ -104,10 +104,7 @@ OPTIONS = {
     "range too low": (("--prior-range", 0.01, 0.4), "found", "0.01", "labelled rows"),
     "onto the input": (("--output", "people.csv"), "found", "would overwrite an input"),
     "no such folder": (("--report", "no/r.html"), "found", "folder", "make it first"),
-    "pickle wanted": (("--save", "m.pkl"), "found", "'m.pkl'", ".safetensors"),
-    "not to be saved": (
-        ("--method", "elkan-noto", "--save", "m.safetensors"), "found", "without pickle"
-    ),
+    "pickle wanted": (("--save", "m.pkl"), "found", "'m.pkl'", ".joblib"),
     "width of 2": (("--audit-width", 2), "found", "--audit-width is 2.0", "between 0 and 1"),
     "no answers": (("--recalibrate",), "found", "--audit"),
     "no such new file": ((*QUICK, "--apply", "new.csv"), "found", "there is no file 'new.csv'"),
@@ -176,7 +173,7 @@ def test_parquet(people, rank, monkeypatch):
 @pytest.fixture
 def saved(people, rank):
     """A model saved in the folder, whose other files are gone again."""
-    result = rank(people, *QUICK, "--save", "m.safetensors")
+    result = rank(people, *QUICK, "--save", "m.joblib")
     assert result.status == 0
     for name in ("ranked.csv", "report.html"):
         (result.folder / name).unlink()
@@ -196,17 +193,17 @@ def test_new_rows_that_do_not_fit(case, saved, people, rank):
     """Rows that a model cannot be applied to are refused."""
     change, *words = NEW_FILES[case]
     change(people).to_csv("new.csv", index=False)
-    refused(rank(None, "--apply", "new.csv", file="m.safetensors", label=None), *words)
+    refused(rank(None, "--apply", "new.csv", file="m.joblib", label=None), *words)
 
 
 def test_models_that_are_none(saved, people, rank):
     """Rubbish is no model; a model without rows, or with options of the fit, is refused."""
     people.to_csv("new.csv", index=False)
     apply = ("--apply", "new.csv")
-    refused(rank(b"rubbish", *apply, file="n.safetensors", label=None), "no model saved with")
-    refused(rank(None, *apply, file="none.safetensors", label=None), "there is no file")
-    refused(rank(None, file="m.safetensors", label=None), "--apply")
-    refused(rank(None, *apply, file="m.safetensors"), "--label", "fitted already")
+    refused(rank(b"rubbish", *apply, file="n.joblib", label=None), "no model saved with")
+    refused(rank(None, *apply, file="none.joblib", label=None), "there is no file")
+    refused(rank(None, file="m.joblib", label=None), "--apply")
+    refused(rank(None, *apply, file="m.joblib"), "--label", "fitted already")
 
 
 AUDITS = {
