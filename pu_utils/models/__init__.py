@@ -6,9 +6,8 @@ Those made of networks are imported when they are asked for: the others need no 
 from importlib import import_module
 
 from pu_utils.models.augmented_em import AugmentedEM
-from pu_utils.models.base import ConflictWarning, PUClassifier
+from pu_utils.models.base import ConflictWarning, PriorWarning, PUClassifier, estimate_prior
 from pu_utils.models.em import ExchangeWarning
-from pu_utils.models.prior import PriorWarning, estimate_prior
 from pu_utils.models.recalibrated import Recalibrated
 from pu_utils.models.sar_em import SarEm
 from pu_utils.models.scoring import label_log_likelihood, negative_nnpu_risk
@@ -37,7 +36,3 @@ def __getattr__(name):
     if name not in _OF_NETWORKS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_OF_NETWORKS[name]}"), name)
-
-
-def __dir__():
-    return __all__

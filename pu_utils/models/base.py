@@ -13,23 +13,29 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pu_utils import rules
-from pu_utils.models.prior import PriorWarning, estimate_prior
 
 # The fields of an estimator are its parameters: `__init__` stores them and does nothing else
 estimator = dataclass(kw_only=True, repr=False, eq=False)
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
-SHARE = Interval(Real, 0, 1, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
+STANDARDISED = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 MANY = 1 / 3  # ours: the share of unlabelled rows with s(x) > y(x) that is worth a warning
-WITHIN = ("pu_utils.", "contextlib")  # contextlib: a decorator around a fit leaves a frame of it
+
+
+class PriorWarning(UserWarning):
+    """The class prior was estimated, and the estimate leans on assumptions."""
 
 
 class ConflictWarning(UserWarning):
@@ -39,23 +45,10 @@ class ConflictWarning(UserWarning):
 def warn_caller(message, category=UserWarning):
     """Warn of ``message`` at the nearest line outside this package."""
     frame, stacklevel = sys._getframe(), 1
-    while frame.f_globals["__name__"].startswith(WITHIN):
+    # a decorator around a fit adds a frame of contextlib
+    while frame.f_globals["__name__"].startswith(("pu_utils.", "contextlib")):
         frame, stacklevel = frame.f_back, stacklevel + 1
     warnings.warn(message, category, stacklevel=stacklevel)
-
-
-def guessed_prior(X, s, random_state):
-    """The estimate of the prior, with a warning that says what it leans on."""
-    estimate = estimate_prior(X, s, random_state)
-    warn_caller(
-        f"prior is None: P(Y=1) was estimated as {estimate:.3f} by estimate_prior (Elkan and Noto "
-        "2008). It assumes that labelled rows are drawn at random from the positives and that the "
-        "classes do not overlap; where they overlap it comes out too high, and under selection "
-        "bias it may err either way. Give the prior where it is known, and look at the predictions "
-        "for a band of priors around it",
-        PriorWarning,
-    )
-    return estimate
 
 
 def with_seed(model, seed):
@@ -106,7 +99,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         "odds": [POSITIVE],
         "ridge": [NOT_NEGATIVE],
         "tol": [NOT_NEGATIVE],
-        "validation_fraction": [SHARE],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],
     }
     _input_dtype: ClassVar = (np.float64, np.float32)
@@ -221,10 +214,9 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
 
     def _label_status(self, s, n_rows):
         """``s`` as 0 and 1, one value per row."""
-        s = label_status(s)
         if len(s) != n_rows:
             raise ValueError(f"s has {len(s)} values, X has {n_rows} rows; give one value per row")
-        return s
+        return label_status(s)
 
     def _training_rows(self, X, s):
         """``X`` and ``s`` checked, ``s`` as 0 and 1; sets ``classes_``."""
@@ -232,9 +224,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         X, s = validate_data(self, X, s, dtype=self._input_dtype)
         labelled, self.classes_ = label_status(s), np.unique(s)
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"s holds one class only, {s[0]}; both labelled and unlabelled rows are needed"
-            )
+            raise ValueError(f"s holds one class only, {s[0]}; give labelled and unlabelled rows")
         prior, share = getattr(self, "prior", None), labelled.mean()
         if prior is not None and not share <= prior < 1:
             raise ValueError(
@@ -253,12 +243,21 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         X_held = self._rows(X_held)
         return (X, s), (X_held, *(self._label_status(values, len(X_held)) for values in statuses))
 
-    def _settle_prior(self, given, X, s, random_state):
+    def _settle_prior(self, prior, X, s, random_state):
         """Set ``prior_``, given or else estimated, and the ``label_frequency_`` that follows.
 
         Of rows held out more or fewer may be labelled than of all: at most all positives are.
         """
-        prior = guessed_prior(X, s, random_state) if given is None else given
+        if prior is None:
+            prior = estimate_prior(X, s, random_state)
+            warn_caller(
+                f"prior is None: P(Y=1) was estimated as {prior:.3f} by estimate_prior (Elkan and "
+                "Noto 2008). It assumes that labelled rows are drawn at random from the positives "
+                "and that the classes do not overlap; where they overlap it comes out too high, "
+                "and under selection bias it may err either way. Give the prior where it is known, "
+                "and look at the predictions for a band of priors around it",
+                PriorWarning,
+            )
         self.prior_, self.label_frequency_ = float(prior), float(min(s.mean() / prior, 1))
 
     def _diagnose(self, X, s):
@@ -292,12 +291,57 @@ def label_status(s):
     values = set(s.tolist())
     if not values <= {0, 1}:
         raise ValueError(
-            f"s holds {', '.join(map(repr, list(values)[:5]))}; it must hold 1 where a row is "
-            "labelled and 0 elsewhere, or True and False: where labelled rows say 'yes', give "
-            's == "yes". Only binary classification is supported. The type of the target is '
-            f"{type_of_target(s, raise_unknown=False)}"
+            f"s holds {list(values)[:5]}; it must hold 1 or True where a row is labelled, and 0 or "
+            'False elsewhere: give s == "yes" for words. Only binary classification is supported. '
+            f"The type of the target is {type_of_target(s, raise_unknown=False)}"
         )
     return s.astype(int)
+
+
+def estimate_prior(X, s, random_state=None):
+    """Class prior by the estimator of Elkan and Noto.
+
+    The label frequency is the mean of an estimate of s(x) over labelled rows, ``c = E[s(X) | S=1]``
+    (their e1; *Learning classifiers from only positive and unlabeled data*, KDD 2008), and
+    the prior is ``P(S=1) / c``. s(x) is a logistic regression, each row's estimate made by a fit
+    that has not seen it.
+
+    It assumes that labelled rows are drawn at random from the positives (SCAR) and that
+    classes do not overlap. Where they overlap it comes out too high, and under selection bias it
+    may err either way: give the prior wherever it is known.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Rows.
+    s : array of shape (n,)
+        1 where labelled, 0 elsewhere.
+    random_state : int, RandomState or None
+        Source of the folds.
+
+    Returns
+    -------
+    float
+        Between ``P(S=1)`` and 0.99.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [600, 400])
+    >>> X = rng.normal(size=(1000, 2)) + 6 * y[:, None]
+    >>> s = y * (rng.random(1000) < 0.5)
+    >>> round(estimate_prior(X, s, random_state=0), 1)
+    0.4
+    """
+    s = label_status(s)
+    n_folds = min(5, int(s.sum()), int((1 - s).sum()))
+    if n_folds < 2:  # a stratum of one row cannot be held out
+        estimate = clone(STANDARDISED).fit(X, s).predict_proba(X)[:, 1]
+    else:
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+        estimate = cross_val_predict(STANDARDISED, X, s, cv=folds, method="predict_proba")[:, 1]
+    label_frequency = estimate[s == 1].mean()
+    return float(np.clip(s.mean() / label_frequency, s.mean(), max(0.99, s.mean())))
 
 
 def hold_out(s, fraction, random_state):

@@ -6,8 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 
-from pu_utils.models.base import PUClassifier, estimator
-from pu_utils.models.prior import STANDARDISED
+from pu_utils.models.base import STANDARDISED, PUClassifier, estimator
 
 
 @estimator
@@ -112,10 +111,9 @@ class Augmented(PUClassifier):
         y_model = ElkanNoto(random_state=0) if self.y_model is None else self.y_model
         if not _estimates_y(y_model):
             raise ValueError(
-                f"y_model is {y_model!r}, which fit would teach S and not Y: with y(x) = s(x) no "
-                "unlabelled row is ever of class 1. Use ElkanNoto(classifier, prior=...) in place "
-                "of Augmented, or give as y_model an estimator that knows the prior, such as "
-                "AugmentedEM(prior=...), or a classifier fitted to Y in FrozenEstimator"
+                f"y_model is {y_model!r}, which would learn S, not Y. Use ElkanNoto(classifier, "
+                "prior=...) in place of Augmented, or give an estimator that knows the prior, such "
+                "as AugmentedEM(prior=...), or a classifier fitted to Y in FrozenEstimator"
             )
         s_model = STANDARDISED if self.s_model is None else self.s_model
         self.y_model_, self.s_model_ = (clone(model).fit(X, s) for model in (y_model, s_model))

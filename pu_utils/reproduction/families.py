@@ -275,7 +275,7 @@ def supervised(data, parameters, seed, watch):
     """Logistic regression of the true class: what could be learnt if every row were labelled."""
     from sklearn.base import clone
 
-    from pu_utils.models.prior import STANDARDISED
+    from pu_utils.models.base import STANDARDISED
 
     with watch.phase("supervised"):
         model = clone(STANDARDISED).fit(data.train.X, data.train.y)

@@ -21,6 +21,7 @@ from pu_utils import metrics, rules
 from pu_utils.data import make_synthetic
 from pu_utils.models import augmented_em
 from pu_utils.models.augmented_em import AugmentedEM
+from pu_utils.models.base import PriorWarning
 from pu_utils.models.class_models import (
     CrossFittedClass,
     GaussianClass,
@@ -28,7 +29,6 @@ from pu_utils.models.class_models import (
     NeighbourClass,
 )
 from pu_utils.models.em import ExchangeWarning, log_likelihood, ridge_logistic
-from pu_utils.models.prior import PriorWarning
 from pu_utils.models.simple import ElkanNoto
 
 from .em_data import TAKES_S, exchangeable, product_of_logistics, ring_and_core

@@ -11,9 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pu_utils.models import recalibrated
-from pu_utils.models.base import PUClassifier, estimator
+from pu_utils.models.base import PriorWarning, PUClassifier, estimator
 from pu_utils.models.em import linear, log_likelihood
-from pu_utils.models.prior import PriorWarning
 from pu_utils.models.recalibrated import Recalibrated, most_likely_propensity
 from pu_utils.models.sar_em import SarEm
 from pu_utils.models.upu import Upu

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pu_utils.models.prior import PriorWarning
+from pu_utils.models.base import PriorWarning
 from pu_utils.models.upu import Upu
 
 from .em_data import TAKES_S
