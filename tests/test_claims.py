@@ -74,12 +74,6 @@ def test_verdict_weighs_the_three_answers(answers, expected):
     assert claims.verdict(*answers) == expected
 
 
-def test_nothing_run_nothing_judged():
-    """Without results of ours no claim is run."""
-    judged = judge(NOTHING)
-    assert set(judged["verdict"][judged["published"] != "no"]) == {"not run"}
-
-
 def test_published_numbers_judge_themselves(as_published):
     """Where ours are the published numbers, both readings answer as the paper's tables do.
 

@@ -1,5 +1,7 @@
 """Figures are drawings that a page can carry in light and dark, and show what they are given."""
 
+import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib.pyplot as plt
@@ -76,11 +78,27 @@ def luminance(colour):
     return linear @ [0.2126, 0.7152, 0.0722]
 
 
-def test_colours_are_seen_on_white_and_on_dark_pages():
-    """Each has a contrast of 3, WCAG's least for graphics, with both."""
+def contrast(colour, page):
+    """How far two colours differ in luminance, as WCAG has it: from 1 to 21."""
+    dark, light = sorted([luminance(colour), luminance(page)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#121212"])
+def test_colours_are_seen_on_white_and_on_dark_pages(page):
+    """Each has a contrast of 3, WCAG's least for graphics."""
     for colour in {*plots.COLOURS, *(colour for colour, _ in plots.METHOD_STYLES.values())}:
-        assert 1.05 / (luminance(colour) + 0.05) >= 3, colour
-        assert (luminance(colour) + 0.05) / (luminance("#121212") + 0.05) >= 3, colour
+        assert contrast(colour, page) >= 3, colour
+
+
+def test_tables_are_read_in_light_and_dark():
+    """Their ink stands out from every tint by WCAG's 4.5."""
+    style = (Path(__file__).parents[1] / "book" / "_static" / "book.css").read_text()
+    blocks = re.findall(r"--near: .*?--ink: #\w+", style)
+    assert len(blocks) == 2
+    for block in blocks:
+        *tints, ink = re.findall(r"#\w{6}", block)
+        assert len(tints) == 3 and min(contrast(tint, ink) for tint in tints) >= 4.5
 
 
 def test_a_method_keeps_its_colour_with_s():

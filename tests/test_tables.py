@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -324,26 +323,6 @@ def test_verdicts_have_a_row_per_claim_and_three_marks():
     assert [a["aria-label"] for _, a in page.seen if a.get("role") == "img"][1] == "yes"
     assert text.count('<a href="08_real.html#which-method">Table 3</a>') == 1
     assert RULE in html.unescape(text)
-
-
-def luminance(colour):
-    """Relative luminance as WCAG defines it."""
-    channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return np.dot(linear, [0.2126, 0.7152, 0.0722])
-
-
-def test_contrast_in_light_and_dark():
-    """The ink stands out from every tint by WCAG's 4.5, in each block of colours."""
-    style = (Path(__file__).parents[1] / "book" / "_static" / "book.css").read_text()
-    blocks = re.findall(r"--near: .*?--ink: #\w+", style)
-    assert len(blocks) == 2
-    for block in blocks:
-        *tints, ink = re.findall(r"#\w{6}", block)
-        assert len(tints) == 3
-        for tint in tints:
-            dark, light = sorted([luminance(tint), luminance(ink)])
-            assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_tables_command(tmp_path):

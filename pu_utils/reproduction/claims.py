@@ -47,10 +47,8 @@ RULE = (
     f"alone: by these a claim holds if at least {MOST:.0%} of its cases bear it out, and does not "
     f"if fewer than {HALF:.0%} do."
 )
-READING_SCHEDULES = {  # of a reading, on synthetic and on real sets
-    "clean": ("fast", "fast"),
-    "replay": ("paper", "fast"),
-}
+# Of a reading, on synthetic and on real sets
+READING_SCHEDULES = {"clean": ("fast", "fast"), "replay": ("paper", "fast")}
 SOURCES = TABLE_NAMES | {"figure2": "Figure 2", "section2": "Section 2"}
 
 

@@ -46,10 +46,9 @@ class Experiment:
         # numpy's numbers, or 1 for 1.0, would give the same experiment another name and hash
         object.__setattr__(self, "label_frequency", float(self.label_frequency))
         object.__setattr__(self, "seed", int(self.seed))
-        check_choice("dataset", self.dataset, DATASETS)
-        check_choice("design", self.design, DESIGNS)
-        check_choice("family", self.family, FAMILIES)
-        check_choice("schedule", self.schedule, EXPERIMENT_SCHEDULES)
+        known = (DATASETS, DESIGNS, FAMILIES, EXPERIMENT_SCHEDULES)
+        for name, choices in zip(("dataset", "design", "family", "schedule"), known, strict=True):
+            check_choice(name, getattr(self, name), choices)
         if not 0 < self.label_frequency <= 1:
             raise ValueError(f"label_frequency is {self.label_frequency}; it must lie in (0, 1]")
         if self.schedule not in FAMILIES[self.family].schedules:

@@ -97,17 +97,12 @@ A3 = {
 }  # fmt: skip
 ELKAN_NOTO = {"model": "logistic regression of standardised features", "max_iter": 1000}
 EM_CHANGES = {
-    "10 neighbours": {"n_neighbours": 10},
-    "40 neighbours": {"n_neighbours": 40},
-    "sharpness 1.5": {"sharpness": 1.5},
-    "sharpness 3": {"sharpness": 3.0},
-    "8 rounds": {"max_rounds": 8},
-    "100 rounds": {"max_rounds": 100},
-    "prior 20% too low": {"prior_times": 0.8},
-    "prior 10% too low": {"prior_times": 0.9},
-    "prior 10% too high": {"prior_times": 1.1},
-    "prior 20% too high": {"prior_times": 1.2},
-}
+    "10 neighbours": {"n_neighbours": 10}, "40 neighbours": {"n_neighbours": 40},
+    "sharpness 1.5": {"sharpness": 1.5}, "sharpness 3": {"sharpness": 3.0},
+    "8 rounds": {"max_rounds": 8}, "100 rounds": {"max_rounds": 100},
+    "prior 20% too low": {"prior_times": 0.8}, "prior 10% too low": {"prior_times": 0.9},
+    "prior 10% too high": {"prior_times": 1.1}, "prior 20% too high": {"prior_times": 1.2},
+}  # fmt: skip
 EM_VARIANTS = {  # facts of a family of EM, with each setting that it changes, one at a time
     "augmented_em": {"told": False},
     "augmented_em_told": {"told": True},
