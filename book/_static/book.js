@@ -113,7 +113,7 @@ document.addEventListener("DOMContentLoaded", joinHeaderRows);
 
 // On a telephone the letters of a figure are small: a tap makes it large, to be moved sideways.
 function enlargeFigures() {
-  for (const picture of document.querySelectorAll(".bd-article figure > img:not(.pu-static)")) {
+  for (const picture of document.querySelectorAll(".bd-article :is(figure > img:not(.pu-static), .cell_output img)")) {
     const figure = picture.parentElement;
     figure.classList.add("pu-tap");
     picture.addEventListener("click", () => {
