@@ -251,6 +251,15 @@ def estimates_path(experiment, results):
     return Path(results) / "estimates" / f"{experiment.name.replace('/', '_')}.csv"
 
 
+def write_estimates(experiment, results, rows, origin):
+    """Write what :func:`read_estimates` gives, and beside it where it comes from; the file."""
+    path = estimates_path(experiment, results)
+    digits = {name: rows[name].map(SIX_DECIMALS) for name in ("y", "s")}
+    write_csv(path, rows.assign(**digits))
+    write_text(path.with_suffix(".json"), json.dumps(origin, indent=1) + "\n")
+    return path
+
+
 def read_estimates(experiment, results):
     """The recorded estimates of an experiment.
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pebble import ProcessExpired, ProcessPool
+from pebble import ProcessExpired, ProcessPool, concurrent
 from tqdm import tqdm
 
 from pu_utils import __version__, metrics
@@ -35,11 +35,9 @@ from pu_utils.reproduction.results import (
     DECISION,
     KIND,
     METRICS,
-    SIX_DECIMALS,
     collect,
     current_experiments,
     decision_rows,
-    estimates_path,
     experiment_row,
     failure,
     failure_path,
@@ -48,16 +46,15 @@ from pu_utils.reproduction.results import (
     read_results,
     recorded_seconds,
     state,
-    write_csv,
+    write_estimates,
     write_result,
-    write_text,
 )
 from pu_utils.rules import balanced_rule
 
 U_METRICS = ("u_accuracy", "u_balanced_accuracy", "u_precision", "u_recall", "u_f1")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
 PACKAGE_FOLDER = Path(__file__).parents[1]
-CONNECT_SECONDS = 10  # how long a Dask scheduler may take to answer
+CONNECT_SECONDS = 6  # how long a Dask scheduler may take to answer
 # Ratios of few rows, such as precision where hardly any is called positive, are compared only
 # where nothing may differ
 STEADY_METRICS = ["accuracy", "u_accuracy", "u_balanced_accuracy", "u_auc"]
@@ -82,11 +79,10 @@ def compute(experiment):
 
 def decide(experiment, watch):
     """The data of an experiment, and every decision that its family takes on the test part."""
-    family, what = FAMILIES[experiment.family], (experiment.label_frequency, experiment.seed)
+    which = (experiment.dataset, experiment.label_frequency, experiment.seed, experiment.design)
     with watch.phase("data"):
-        sample = experiment.schedule == "smoke"
-        data = load(experiment.dataset, *what, experiment.design, sample=sample)
-    parameters = experiment.settings["parameters"]
+        data = load(*which, sample=experiment.schedule == "smoke")
+    family, parameters = FAMILIES[experiment.family], experiment.settings["parameters"]
     return data, family.decide(data, parameters, experiment.seed, watch)
 
 
@@ -323,14 +319,20 @@ def _cluster(address):
     """
     try:
         from distributed import Client
+
+        # in a thread, since Dask would wait for ever for, say, its own dashboard to answer
+        connecting = concurrent.thread(Client)(address, timeout=CONNECT_SECONDS)
+        client = connecting.result(CONNECT_SECONDS + 1)
     except ImportError:
         raise ValueError("--scheduler needs Dask: pip install 'pu_utils[cluster]'") from None
-    with Client(address, timeout=CONNECT_SECONDS) as client:
-        executor = client.get_executor(pure=False)
-        try:
-            yield executor.submit
-        finally:
-            executor.shutdown(wait=False)  # cancels what is left
+    except Exception as error:
+        raise ConnectionError(f"no Dask scheduler answers at {address}: {error!r}") from None
+    executor = client.get_executor(pure=False)
+    try:
+        yield executor.submit
+    finally:
+        executor.shutdown(wait=False)  # cancels what is left
+        client.close()
 
 
 # A grid again, from a notebook
@@ -442,14 +444,10 @@ def record_estimates(experiment, results, decision="VP-B+S"):
     data, decisions = decide(experiment, watch)
     found = {one.name: one for one in decisions if one.rule != "x_only"}
     check_choice("decision", decision, found)
-    chosen = found[decision]
-    estimates = pd.DataFrame({"y": chosen.y_proba, "s": chosen.s_proba}).map(SIX_DECIMALS)
-    truth = pd.DataFrame({"class": data.test.y, "labelled": data.test.s}).astype(int)
-    path = estimates_path(experiment, results)
-    write_csv(path, truth.join(estimates))
-    text = json.dumps({"decision": decision, **origin(experiment, data, watch)}, indent=1)
-    write_text(path.with_suffix(".json"), text + "\n")
-    return path
+    truth = {"class": data.test.y, "labelled": data.test.s}
+    estimates = {"y": found[decision].y_proba, "s": found[decision].s_proba}
+    made = {"decision": decision, **origin(experiment, data, watch)}
+    return write_estimates(experiment, results, pd.DataFrame(truth | estimates), made)
 
 
 def verify(
