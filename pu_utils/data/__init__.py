@@ -2,24 +2,12 @@
 
 import sys
 
-from pu_utils.data import store
-from pu_utils.data.labelling import (
-    label_by_propensity,
-    label_by_weight,
-    label_top_fraction,
-    logistic_propensity,
-)
-from pu_utils.data.real import CDC_QUESTIONS, REAL_SETS, boldness, diagnosis_weight, redness
-from pu_utils.data.record import DESIGNS, DataSet, PUData, check_choice
-from pu_utils.data.samples import sample_images
-from pu_utils.data.synthetic import SYNTHETIC, SYNTHETIC_SETS, make_synthetic
-
-__all__ = [
-    "CDC_QUESTIONS", "DATASETS", "DATASET_NAMES", "DESIGNS", "NAMES", "REAL", "SYNTHETIC",
-    "DataSet", "PUData", "at_hand", "boldness", "diagnosis_weight", "label_by_propensity",
-    "label_by_weight", "label_top_fraction", "load", "logistic_propensity", "make_synthetic",
-    "redness", "sample_images",
-]  # fmt: skip
+from . import store
+from .labelling import label_by_propensity, label_by_weight, label_top_fraction, logistic_propensity
+from .real import CDC_QUESTIONS, REAL_SETS, boldness, diagnosis_weight, redness
+from .record import DESIGNS, DataSet, PUData, check_choice
+from .samples import sample_images
+from .synthetic import SYNTHETIC, SYNTHETIC_SETS, make_synthetic
 
 # The registry. The paper's ten come first, then sets like one of them: images on other features,
 # and other questions of the survey
@@ -82,11 +70,11 @@ def at_hand(name):
     >>> at_hand("synth_1")
     True
     """
+
+    def here(file):
+        downloadable = file in store.FILES and store.FILES[file].address
+        on_colab = "google.colab" in sys.modules
+        return (store.data_dir() / file).exists() or bool(downloadable and on_colab)
+
     check_choice("name", name, DATASETS)
-    return any(all(map(_file_at_hand, files)) for files in DATASETS[name].ways)
-
-
-def _file_at_hand(file):
-    downloadable = file in store.FILES and store.FILES[file].address
-    here = (store.data_dir() / file).exists()
-    return here or bool(downloadable and "google.colab" in sys.modules)
+    return any(all(map(here, files)) for files in DATASETS[name].ways)

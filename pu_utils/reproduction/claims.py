@@ -21,19 +21,10 @@ from typing import NamedTuple
 import pandas as pd
 
 from pu_utils.data import SYNTHETIC
+from pu_utils.reproduction import tables
 from pu_utils.reproduction.experiment import FIGURE_2, LABEL_FREQUENCIES
 from pu_utils.reproduction.results import read_estimates, read_results
-from pu_utils.reproduction.tables import (
-    CELL,
-    LEVEL,
-    METHODS,
-    PUBLISHED,
-    READINGS,
-    TABLE_NAMES,
-    by_seed,
-    paired,
-    published,
-)
+from pu_utils.reproduction.tables import CELL, LEVEL, READINGS
 
 # The book's from its beginning; that pairs decide was settled after our clean numbers were known.
 MOST = 0.75  # share of the cases in which a claim "in most cases" must hold
@@ -47,9 +38,8 @@ RULE = (
     f"alone: by these a claim holds if at least {MOST:.0%} of its cases bear it out, and does not "
     f"if fewer than {HALF:.0%} do."
 )
-# Of a reading, on synthetic and on real sets
-READING_SCHEDULES = {"clean": ("fast", "fast"), "replay": ("paper", "fast")}
-SOURCES = TABLE_NAMES | {"figure2": "Figure 2", "section2": "Section 2"}
+READING_SCHEDULES = {"clean": ("fast", "fast"), "replay": ("paper", "fast")}  # synthetic, real sets
+SOURCES = tables.TABLE_NAMES | {"figure2": "Figure 2", "section2": "Section 2"}
 
 
 # Differences that must be positive, given a table t: a row per data set, label frequency and, of
@@ -61,18 +51,6 @@ def _lead(t, method, *others):
     others = t[list(others)].dropna()
     means = others.groupby(CELL).transform("mean")
     return t[method] - others.where(means.eq(means.max(axis=1), axis=0)).max(axis=1)
-
-
-def _of_variants(t):
-    return _lead(t, "VP-B", "VP", "VP-A3", "VP-IF")
-
-
-def _gain(t):
-    return t["VP-B+S"] - t["VP-B"]
-
-
-def _gain_of_prophets(t):
-    return t["S-Prophet"] - t["Y-Prophet"]
 
 
 def _by_c(numbers):
@@ -89,13 +67,14 @@ def _range(numbers):
     return by_c.max(axis=1) - by_c.min(axis=1)
 
 
+VARIANTS = ("VP-B", "VP", "VP-A3", "VP-IF")
 DIFFERENCES = {
-    "traditional-rare-labels": lambda t: -_of_variants(t),
-    "traditional-many-labels": lambda t: _of_variants(t) + 1,
+    "traditional-rare-labels": lambda t: -_lead(t, *VARIANTS),
+    "traditional-many-labels": lambda t: _lead(t, *VARIANTS) + 1,
     "synthetic-lbe-falls": lambda t: 0.5 - _by_c(t["LBE+S"]).diff(axis=1)[0.9],
-    "prophets-part": lambda t: _gain_of_prophets(t) - 15,
-    "synthetic-gain-grows": lambda t: _growth(_gain(t)),
-    "synthetic-gain-small": lambda t: _gain_of_prophets(t) - _gain(t),
+    "prophets-part": lambda t: t.eval("`S-Prophet` - `Y-Prophet` - 15"),
+    "synthetic-gain-grows": lambda t: _growth(t["VP-B+S"] - t["VP-B"]),
+    "synthetic-gain-small": lambda t: t.eval("`S-Prophet` - `Y-Prophet` - (`VP-B+S` - `VP-B`)"),
     "real-dependence-on-c": lambda t: _range(t["VP-B of Table 1"]) / 2 - _range(t["VP-B+S"]),
 }
 OF_A_WHOLE_TABLE = {  # whether the mean differences of its cells bear the claim out
@@ -122,7 +101,7 @@ def read_claims():
     and ``datasets`` are those that the claim speaks of, all where blank. ``about`` tells claims on
     trained methods from those on prophets, whose numbers follow from the data, and on one seed.
     """
-    path = PUBLISHED / "claims.csv"
+    path = tables.PUBLISHED / "claims.csv"
     return pd.read_csv(path, index_col="key", dtype=str, keep_default_na=False)
 
 
@@ -150,13 +129,13 @@ def judge(results, keys=None, estimates=None, design="released"):
     claims = read_claims()
     claims, rows = claims if keys is None else claims.loc[list(keys)], {}
     for table, group in claims.groupby("table"):
-        tables = {} if table == "figure2" else _tables(results, table, design)
+        numbers = {} if table == "figure2" else _numbers(results, table, design)
         for key, claim in group.iterrows():
             answers = dict.fromkeys(("published", *READINGS), ("", ""))
             if table == "figure2":
                 found = [] if estimates is None else [OF_ESTIMATES[key](golden_area(estimates))]
                 answers["clean"] = _counted(sum(found), len(found), 1)
-            answers |= {source: _answer(claim, source, tables) for source in tables}
+            answers |= {source: _answer(claim, source, numbers) for source in numbers}
             rows[key] = claim[["table", "about", "claim", "case"]].to_dict()
             for source, (answer, counts) in answers.items():
                 rows[key] |= {source: answer, f"{source}_counts": counts}
@@ -173,28 +152,28 @@ def judge_recorded(results):
     return judge(read_results(results), estimates=estimates)
 
 
-def _tables(results, place, design):
+def _numbers(results, place, design):
     """The numbers behind a place in the paper: the published ones, and ours seed by seed."""
-    rows = published()
+    rows = tables.published()
     rows = rows[rows["table"].isin(["table4", "table5"] if place == "section2" else [place])]
     (metric,) = rows["metric"].unique()
-    tables = {"published": rows.pivot(index=CELL, columns="method", values="mean")}
+    numbers = {"published": rows.pivot(index=CELL, columns="method", values="mean")}
     for reading in READINGS:
         seeds = _seeds(results, metric, design, reading)
-        tables[reading] = seeds[seeds.index.droplevel("seed").isin(tables["published"].index)]
+        numbers[reading] = seeds[seeds.index.droplevel("seed").isin(numbers["published"].index)]
     if place == "table3":  # which the paper compares with Table 1
-        for source, other in _tables(results, "table1", design).items():
-            tables[source]["VP-B of Table 1"] = other["VP-B"]
-    return tables
+        for source, other in _numbers(results, "table1", design).items():
+            numbers[source]["VP-B of Table 1"] = other["VP-B"]
+    return numbers
 
 
 def _seeds(results, metric, design, reading):
     """Ours seed by seed, each set by its schedule; LBE+S is the variant that the paper prints."""
     made, parts = results["dataset"].isin(SYNTHETIC), []
     for of, schedule in zip((made, ~made), READING_SCHEDULES[reading], strict=True):
-        parts.append(by_seed(results[of], metric, design, schedule, reading))
+        parts.append(tables.by_seed(results[of], metric, design, schedule, reading))
     seeds = pd.concat(parts).drop(columns="LBE+S", errors="ignore")
-    return seeds.rename(columns={"LBE+S (released)": "LBE+S"}).reindex(columns=METHODS)
+    return seeds.rename(columns={"LBE+S (released)": "LBE+S"}).reindex(columns=tables.METHODS)
 
 
 def _differences(claim, t):
@@ -210,9 +189,9 @@ def _differences(claim, t):
     return _lead(t, method, *others.split(", ")).dropna(), margin and float(margin)
 
 
-def _answer(claim, source, tables):
-    found, margin = _differences(claim, tables[source])
-    total = len(_differences(claim, tables["published"])[0])
+def _answer(claim, source, numbers):
+    found, margin = _differences(claim, numbers[source])
+    total = len(_differences(claim, numbers["published"])[0])
     if claim.name in OF_A_WHOLE_TABLE:
         means = found.groupby(CELL).mean()
         if len(means) < MOST * total:
@@ -221,7 +200,7 @@ def _answer(claim, source, tables):
     if source == "published":
         cases = found > 0 if margin is None else found.abs().round(6) <= margin
         return _counted(cases.sum(), total, total)
-    return _decided(paired(found, margin)["side"], total)
+    return _decided(tables.paired(found, margin)["side"], total)
 
 
 def _counted(holds, run, total):
@@ -298,13 +277,8 @@ def verdict(published, clean, replay):
         return "not borne out by the paper"
     if clean in ("no", "in part", "open") and replay == "yes":
         return "holds only as the program compares"
-    return {
-        "yes": "holds",
-        "in part": "holds in part",
-        "no": "does not hold",
-        "open": "cannot be told",
-        "not run": "not run",
-    }[clean]
+    verdicts = {"yes": "holds", "in part": "holds in part", "no": "does not hold"}
+    return (verdicts | {"open": "cannot be told", "not run": "not run"})[clean]
 
 
 def scoreboard(judged):
