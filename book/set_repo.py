@@ -1,6 +1,6 @@
 """Put your repository's address in the place of this one in every file.
 
-From the project's root: ``python book/set_repo.py https://github.com/OWNER/NAME``.
+From the project's root: ``python3 book/set_repo.py https://github.com/OWNER/NAME``.
 """
 
 import re

@@ -6,8 +6,6 @@ the function's default. Each imports only what it needs.
 
 import argparse
 import importlib.util
-import re
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -148,19 +146,6 @@ def rank(**options):
     rank(**options)
 
 
-def set_repo(url):
-    """Put https://github.com/OWNER/NAME in the place of the repository's address in every file."""
-    old = re.search(r"(?m)^  url: (\S+)$", Path("_config.yml").read_text())[1]
-    if not re.fullmatch(r"https://github\.com/[\w-]+/[\w.-]+(?<!\.git)", url):
-        raise ValueError(f"the address must read https://github.com/OWNER/NAME, not {url}")
-    folders = [f"%cd -q {one.rsplit('/', 1)[-1]}/" for one in (old, url)]  # in notebooks, on Colab
-    listed = subprocess.run(["git", "grep", "-zlIF", old], stdout=subprocess.PIPE, text=True).stdout
-    for path in map(Path, listed.split("\0")[:-1]):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace(old, url).replace(*folders), encoding="utf-8")
-        print(f"changed {path}")
-
-
 RANK = (
     "file --label --prior --positive --id --propensity-columns --trust-columns --budget --by "
     "--keep --codes --without --apply --decimal --thousands --output --report --audit-sample "
@@ -178,7 +163,6 @@ COMMANDS = {
     scoreboard: "--results",
     data: "action names",
     rank: RANK,
-    set_repo: "url",
 }
 MANY, SWITCH = {"nargs": "+"}, {"action": "store_true"}
 INT, FLOAT = {"type": int}, {"type": float}

@@ -16,7 +16,6 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from pu_utils.__main__ import main
 from tests.chapters.test_form import NOT_YET_REWRITTEN
 
 ROOT = Path(__file__).parents[1]
@@ -184,25 +183,30 @@ def texts(folder):
     return {path: path.read_bytes() for path in files}
 
 
-def test_set_repo_rewrites_every_address_and_back(checkout, capsys):
+def set_repo(address):
+    """The script on addresses, run in the current folder."""
+    command = [sys.executable, ROOT / "book" / "set_repo.py", address]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_set_repo_rewrites_every_address_and_back(checkout):
     """After the command no file holds the old address; the old one again restores every byte."""
     before = texts(checkout)
-    assert main(["set-repo", NEW_ADDRESS]) == 0
-    assert "_config.yml" in capsys.readouterr().out
+    assert "_config.yml" in set_repo(NEW_ADDRESS).stdout
     after = texts(checkout)
     assert not [path for path, text in after.items() if URL.encode() in text]
     for path in checkout.glob("notebooks/*.ipynb"):
         assert f"{NEW_ADDRESS}\\n" in path.read_text() and "%cd -q their-book/" in path.read_text()
-    assert main(["set-repo", URL]) == 0
+    assert set_repo(URL).returncode == 0
     assert texts(checkout) == before
 
 
 @pytest.mark.parametrize("address", ["git@example.org:book", "https://github.com/a/b.git"])
-def test_set_repo_refuses_other_addresses(address, checkout, capsys):
+def test_set_repo_refuses_other_addresses(address, checkout):
     """An address that Colab cannot open is refused with the form it must have; nothing changes."""
     before = texts(checkout)
-    assert main(["set-repo", address]) == 1
-    assert "https://github.com/OWNER/NAME" in capsys.readouterr().err
+    refused = set_repo(address)
+    assert refused.returncode == 1 and "https://github.com/OWNER/NAME" in refused.stderr
     assert texts(checkout) == before
 
 

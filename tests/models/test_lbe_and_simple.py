@@ -111,7 +111,7 @@ def test_prior_of_separated_classes():
 def test_prior_needs_zeros_and_ones(values):
     """Another coding, or one stratum, is refused with what to give."""
     s = np.resize(values, 20)
-    with pytest.raises(ValueError, match="must hold 1 or True|contains only one class"):
+    with pytest.raises(ValueError, match=r"must hold 1 or True|contains only one class"):
         estimate_prior(np.zeros((20, 2)), s)
 
 
