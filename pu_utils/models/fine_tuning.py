@@ -100,9 +100,8 @@ class FineTunedVaePu(networks.NetworkClassifier):
         score = self._selector(X, s, random_state)
         self.unlabelled_rows_ = self.training_rows_[rows][s == 0]
         self.selection_scores_ = score(X[s == 0])
-        strata = self._strata(X, s, self.selection_scores_)
-        self.selected_ = self.unlabelled_rows_[strata.selected.cpu().numpy()]
-        self._fine_tune(strata, held, score)
+        self.selected_ = self.unlabelled_rows_[self._likely(self.selection_scores_)]
+        self._fine_tune(self._strata(X, s, self.selection_scores_), held, score)
 
     def _fine_tune(self, strata, held, score):
         """Full-batch steps; the best one by the PU risk, or by F1, is kept."""
@@ -171,13 +170,16 @@ class FineTunedVaePu(networks.NetworkClassifier):
             _, rows = hold_out(part[1], limit / n_rows, random_state)
         return rows, [values[rows] for values in part]
 
+    def _likely(self, scores):
+        """Which unlabelled rows are taken for positives: the n_U pi_PU / P(S=0) likeliest."""
+        shares = self.base_._shares()
+        n_selected = round(len(scores) * shares.unlabelled_positive / shares.unlabelled)
+        return highest(scores, max(1, n_selected))
+
     def _strata(self, X, s, scores):
         """Labelled rows, unlabelled rows, and which of the latter are taken for positives."""
-        labelled, unlabelled = self._tensors(X[s == 1], X[s == 0])
-        shares = self.base_._shares()
-        n_selected = round(len(unlabelled) * shares.unlabelled_positive / shares.unlabelled)
-        selected = torch.as_tensor(highest(scores, max(1, n_selected)), device=self._device)
-        return Strata(labelled, unlabelled, selected)
+        selected = torch.as_tensor(self._likely(scores), device=self._device)
+        return Strata(*self._tensors(X[s == 1], X[s == 0]), selected)
 
     def _y_proba(self, X):
         return networks.predict_in_batches(self.target_, X)

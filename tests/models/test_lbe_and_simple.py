@@ -1,13 +1,17 @@
 """LBE, Elkan and Noto's classifier, the joined pair, the class prior and the schedules."""
 
+from math import log
+
 import numpy as np
 import pytest
+import torch
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from pu_utils.models import Augmented, ElkanNoto, Lbe, Schedule, estimate_prior, paper_settings
+from pu_utils.models.lbe import expected_loss, observed_loss, released_loss
 from pu_utils.schedules import SCHEDULES
 
 
@@ -43,6 +47,23 @@ def test_released_lbe_s_propensity_estimates_s(logistic, lbe):
     of_s = LogisticRegression().fit(X, s).predict_proba(X)[:, 1]
     assert np.abs(found - of_s).mean() < 0.03
     assert np.abs(found - propensity).mean() > 0.2
+
+
+def test_lbe_losses():
+    """LBE's two M-step objectives are (2) and (3), row by row, and EM's own that of S."""
+    logits, weight = torch.randn(2, 5, 2, generator=torch.Generator().manual_seed(0)).double()
+    s = torch.tensor([1.0, 0, 0, 1, 0], dtype=torch.float64)
+    weight = torch.where(s == 1, 1.0, torch.sigmoid(weight[:, 0]))  # a labelled row is positive
+    text = released = observed = 0.0
+    rows = zip(*expit(logits.numpy()).T, s.tolist(), weight.tolist(), strict=True)
+    for y, e, t, w in rows:
+        row = w * (log(y) + t * log(e) + (1 - t) * log(1 - e)) + (1 - w) * log(1 - y)
+        text -= row / 5
+        released -= (row + (1 - w) * (1 - t) * log(1 - e)) / 5
+        observed -= log(y * e if t else 1 - y * e) / 5
+    assert expected_loss(logits, s, weight).item() == pytest.approx(text)
+    assert released_loss(logits, s, weight).item() == pytest.approx(released)
+    assert observed_loss(logits, s).item() == pytest.approx(observed)
 
 
 def test_released_lbe_makes_one_round(lbe):

@@ -57,21 +57,6 @@ def test_a_phase_trains_its_networks_and_no_others(phase, trainer):
     assert moved == set().union(*(TRAINED[part] for part in TRAINED if getattr(phase, part)))
 
 
-def test_a_generated_row_has_the_h_o_of_the_nearest_unlabelled_row(trainer):
-    """Without noise: own h_y, and h_o of the unlabelled row whose h_y is nearest, decoded."""
-    labelled, pool, pool_o = trainer.networks.encode_all(trainer.labelled, trainer.unlabelled)
-    match = torch.cdist(labelled.mean, pool.mean).argmin(1)
-    with torch.no_grad():
-        expected = trainer.networks.decoder(labelled.mean, pool_o.mean[match])
-    cache = [
-        latent._replace(log_variance=torch.full_like(latent.mean, -50.0))
-        for latent in (labelled, pool, pool_o)
-    ]
-    rows = torch.arange(len(trainer.labelled))
-    generated = trainer.generate(rows, slice(None), cache)
-    torch.testing.assert_close(generated, expected, atol=1e-4, rtol=1e-4)
-
-
 def with_schedule(trainer, **changes):
     """The same training by a schedule changed here and there."""
     trainer.schedule = replace(trainer.schedule, **changes)
