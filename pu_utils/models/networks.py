@@ -149,9 +149,9 @@ def in_parts(network, x):
 @torch.inference_mode()
 def predict_in_batches(network, X):
     """Sigmoid of the network's logits for all rows of ``X``, as float64, in bounded memory."""
-    device, batches = next(network.parameters()).device, range(0, len(X), PREDICTION_BATCH)
-    parts = (to_tensor(X[start : start + PREDICTION_BATCH], device) for start in batches)
-    return torch.cat([torch.sigmoid(network(x)).cpu() for x in parts]).double().numpy()
+    x = to_tensor(X, next(network.parameters()).device)
+    posteriors = [torch.sigmoid(network(part)) for part in x.split(PREDICTION_BATCH)]
+    return torch.cat(posteriors).cpu().double().numpy()
 
 
 # Steps and epochs
