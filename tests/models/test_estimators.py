@@ -208,16 +208,16 @@ def test_pandas_and_float64_give_what_numpy_gives(blobs):
 
 
 def test_s_of_other_values_is_refused(fitted, blobs):
-    """A label status that ``fit`` has not seen is named."""
+    """A label status that is neither 0 nor 1 is named."""
     X, _, s = blobs
-    with pytest.raises(ValueError, match="s holds 2; it must hold the values seen in fit"):
+    with pytest.raises(ValueError, match="s holds 0, 2; it must hold 1 where a row is labelled"):
         fitted.predict(X, s=np.where(s == 1, 2, s))
 
 
 def test_s_of_other_length_is_refused(fitted, blobs):
     """A label status for fewer rows is refused."""
     X, _, s = blobs
-    with pytest.raises(ValueError, match="shapes differ"):
+    with pytest.raises(ValueError, match="s has 299 values, X has 300 rows"):
         fitted.predict(X, s=s[:-1])
 
 
