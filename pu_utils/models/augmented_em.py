@@ -16,24 +16,10 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
-from pu_utils.models import em
-from pu_utils.models.base import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    estimator,
-    hold_out,
-    warn_caller,
-)
-from pu_utils.models.class_models import (
-    CrossFittedClass,
-    GaussianClass,
-    LogisticClass,
-    NeighbourClass,
-)
+from pu_utils.models import class_models, em
+from pu_utils.models.base import COUNT, NOT_NEGATIVE, POSITIVE, estimator, hold_out, warn_caller
 from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
 
 # s = y e exceeds y nowhere, and need not be computed to be counted
@@ -145,7 +131,6 @@ class AugmentedEM(RidgeEstimator):
         "n_neighbours": [COUNT],
         "sharpness": [POSITIVE],
         "components": [COUNT],
-        "max_rounds": [COUNT, None],
     }
 
     @em.one_thread
@@ -169,8 +154,8 @@ class AugmentedEM(RidgeEstimator):
         X, s = self._training_rows(X, s)
         if self.residualise is True and self.propensity_features is None:
             raise ValueError(
-                "residualise is True, but propensity_features is None: there is nothing to free "
-                "the class features of; name the features that labelling depends on"
+                "residualise is True, but propensity_features is None; name the features that "
+                "labelling depends on, of which the class features are to be freed"
             )
         random_state = check_random_state(self.random_state)
         self._settle_prior(self.prior, X, s, random_state)
@@ -187,9 +172,8 @@ class AugmentedEM(RidgeEstimator):
 
     def _candidates(self):
         """A class model's name, whether it sees residuals, and the ridge, of each candidate."""
-        names = [self.class_model if isinstance(self.class_model, str) else "classifier"]
-        if names == ["auto"]:
-            names = ["logistic", "neighbours"]
+        name = self.class_model if isinstance(self.class_model, str) else "classifier"
+        names = ["logistic", "neighbours"] if name == "auto" else [name]
         residuals = [self.residualise]
         if residuals == ["auto"]:
             residuals = [False] if self.propensity_features is None else [False, True]
@@ -234,10 +218,12 @@ class AugmentedEM(RidgeEstimator):
     def _new_class_model(self, candidate, random_state):
         name, ridge = candidate["class_model"], candidate["ridge"]
         if name == "neighbours":
-            return NeighbourClass(self.n_neighbours, self.sharpness)
-        if name in ("logistic", "gaussian"):
-            return {"logistic": LogisticClass, "gaussian": GaussianClass}[name](ridge)
-        return CrossFittedClass(self.class_model, ridge, random_state)
+            return class_models.NeighbourClass(self.n_neighbours, self.sharpness)
+        if name == "logistic":
+            return class_models.LogisticClass(ridge)
+        if name == "gaussian":
+            return class_models.GaussianClass(ridge)
+        return class_models.CrossFittedClass(self.class_model, ridge, random_state)
 
     def _warn_of_exchange(self):
         gain, error, disagreement = self.exchange_.values()
@@ -252,11 +238,6 @@ class AugmentedEM(RidgeEstimator):
             )
 
     # Asking the fitted run
-
-    def predict_propensity(self, X):
-        """The model's e(x), one value per row of ``X``."""
-        check_is_fitted(self)
-        return self._y_and_e(self.run_, self._rows(X))[1]
 
     def _y_and_e(self, run, X):
         return run.posteriors(self._columns(X, "class_features"), self._columns(X))
@@ -286,28 +267,26 @@ class Run:
     tol: float
     components: int
 
-    def fit(self, class_columns, propensity_columns, s, random_state):
-        """Look at the rows, then alternate between the two models."""
-        self.propensity_view = em.Representation(components=self.components)
-        self._Z = self.propensity_view.fit(propensity_columns, random_state).transform(
-            propensity_columns
-        )
-        y = self.class_model.start(self._class_rows(class_columns, random_state), s, self.prior)
+    def fit(self, x, z, s, random_state):
+        """Look at what the class sees, x, and the propensity, z; then alternate between the two."""
+        self.propensity_view = em.Representation(components=self.components).fit(z, random_state)
+        self._Z = self.propensity_view.transform(z)
+        y = self.class_model.start(self._class_rows(x, random_state), s, self.prior)
         e = np.full(len(s), min(s.mean() / self.prior, 1.0))
         self._iterate(y, e, s, self.max_rounds)
 
-    def _class_rows(self, columns, random_state):
-        """What the class model sees of its columns, residuals if asked for."""
+    def _class_rows(self, x, random_state):
+        """What the class model sees of x: its representation, of residuals if asked for."""
         self.class_view = em.Representation(
             unit_rows=True, whiten=self.class_model.whiten, components=self.components
         )
         self.residual_coef = None
         if not self.candidate["residualise"]:
-            return self.class_view.fit(columns, random_state).transform(columns)
-        self.residual_coef = np.linalg.lstsq(self._Z, columns - columns.mean(0))[0]
-        residuals = columns - self._Z @ self.residual_coef
+            return self.class_view.fit(x, random_state).transform(x)
+        self.residual_coef = np.linalg.lstsq(self._Z, x - x.mean(0))[0]
+        residuals = x - self._Z @ self.residual_coef
         self.class_view.fit(residuals, random_state)
-        explained = residuals.std(0) < 1e-6 * columns.std(0)
+        explained = residuals.std(0) < 1e-6 * x.std(0)
         self.class_view.map[explained] = 0  # what is left of them is rounding
         return self.class_view.transform(residuals)
 
@@ -322,9 +301,8 @@ class Run:
             e = regression.proba
             r = em.responsibilities(y, e, s)
             reached, change = em.log_likelihood(y, e, s).mean(), np.abs(r - before).mean()
-            self.history.append(
-                {"round": round_, "log_likelihood": float(reached), "change": float(change)}
-            )
+            row = {"round": round_, "log_likelihood": float(reached), "change": float(change)}
+            self.history.append(row)
             if change < self.tol:
                 break
         self._y, self._e = y, e
@@ -350,10 +328,10 @@ class Run:
             for name in [name for name in vars(part) if name.startswith("_")]:
                 delattr(part, name)
 
-    def posteriors(self, class_columns, propensity_columns):
+    def posteriors(self, x, z):
         """y and e at any rows."""
-        Z = self.propensity_view.transform(propensity_columns)
+        Z = self.propensity_view.transform(z)
         if self.residual_coef is not None:
-            class_columns = class_columns - Z @ self.residual_coef
-        y = expit(self.class_model.logit(self.class_view.transform(class_columns)))
+            x = x - Z @ self.residual_coef
+        y = expit(self.class_model.logit(self.class_view.transform(x)))
         return y, expit(linear(Z, self.e_coef))

@@ -97,6 +97,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
     # of the parameters that several estimators share, whether this one has them or not
     _parameter_constraints: ClassVar = {
         "odds": [POSITIVE],
+        "max_rounds": [COUNT, None],
         "ridge": [NOT_NEGATIVE],
         "tol": [NOT_NEGATIVE],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
@@ -192,6 +193,12 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         """Probability ``s(x)`` of being labelled, one value per row of ``X``."""
         check_is_fitted(self)
         return self._s_proba(self._rows(X))
+
+    def predict_propensity(self, X):
+        """Probability ``e(x) = s(x) / y(x)`` that a positive is labelled, one value per row."""
+        check_is_fitted(self)
+        y_proba, s_proba = self._y_and_s_proba(self._rows(X))
+        return rules.propensity(y_proba, np.minimum(s_proba, y_proba))
 
     def _posteriors(self, X, s):
         """``y(x)``, ``s(x)`` cut down to ``y(x)``, and the label status as 0 and 1.

@@ -185,12 +185,11 @@ class CrossFittedClass:
     def __init__(self, classifier, ridge=SETTINGS.ridge, random_state=None):
         self._classifier, self._ridge = classifier, ridge
         self._random_state = check_random_state(random_state)
-        fits = hasattr(classifier, "fit") and has_fit_parameter(classifier, "sample_weight")
-        if not (fits and hasattr(classifier, "predict_proba")):
+        probabilistic = hasattr(classifier, "predict_proba")
+        if not (probabilistic and has_fit_parameter(classifier, "sample_weight")):
             raise ValueError(
                 f"class_model is {classifier!r}; give 'auto', 'logistic', 'neighbours', 'gaussian' "
-                "or a classifier with predict_proba whose fit takes sample_weight, such as "
-                "HistGradientBoostingClassifier"
+                "or a classifier whose fit takes sample_weight (HistGradientBoostingClassifier)"
             )
 
     def start(self, X, s, prior):

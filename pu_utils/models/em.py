@@ -19,7 +19,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.decomposition import PCA
-from sklearn.utils._indexing import _get_column_indices
+from sklearn.utils._indexing import _get_column_indices as column_indices
 from threadpoolctl import threadpool_limits
 
 from pu_utils import rules
@@ -316,8 +316,7 @@ def choose_columns(X, features, names=None):
     if features is None:
         return X
     if not callable(features):
-        table = pd.DataFrame(X[:0], columns=names)
-        return X[:, _get_column_indices(table, np.atleast_1d(features))]
+        return X[:, column_indices(pd.DataFrame(X[:0], columns=names), np.atleast_1d(features))]
     columns = np.asarray(features(X), dtype=float)
     columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or len(columns) != len(X) or not np.isfinite(columns).all():

@@ -154,10 +154,6 @@ class Lbe(NetworkClassifier):
         posterior = rules.augmented_posterior(y_proba, s_proba, s.cpu().numpy().astype(int))
         return networks.to_tensor(posterior, x.device)
 
-    def predict_propensity(self, X):
-        """The model's e(x), one value per row of ``X``."""
-        return rules.propensity(self.predict_proba(X)[:, 1], self.predict_label_proba(X))
-
     def _y_proba(self, X):
         return networks.predict_in_batches(self.network_, X)[:, 0]
 

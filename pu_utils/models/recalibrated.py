@@ -21,7 +21,6 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from pu_utils import rules
 from pu_utils.models import em
@@ -101,7 +100,12 @@ class Recalibrated(RidgeEstimator):
         Recalibrated
             Itself.
         """
-        self._check_estimator()
+        if not isinstance(self.estimator, PUClassifier | FrozenEstimator):
+            raise ValueError(
+                f"estimator is {self.estimator!r}; give an estimator of this package, such as "
+                "VaePuBayes, or make one of a classifier of S with ElkanNoto. One that was fitted "
+                "elsewhere goes into scikit-learn's FrozenEstimator"
+            )
         X, s = self._training_rows(X, s)
         random_state = check_random_state(self.random_state)
         training, held = self._parts(X, s, validation, random_state)
@@ -113,14 +117,6 @@ class Recalibrated(RidgeEstimator):
         self._choose_temperature(*held[:2], random_state)
         self._diagnose(X, s)
         return self
-
-    def _check_estimator(self):
-        if not isinstance(self.estimator, PUClassifier | FrozenEstimator):
-            raise ValueError(
-                f"estimator is {self.estimator!r}; give an estimator of this package, such as "
-                "VaePuBayes, or make one of a classifier of S with ElkanNoto. One that was fitted "
-                "elsewhere goes into scikit-learn's FrozenEstimator"
-            )
 
     def _choose_temperature(self, X, s, random_state):
         """Every temperature with its best propensity; the most likely pair is kept."""
@@ -142,19 +138,12 @@ class Recalibrated(RidgeEstimator):
         y = self.estimator_.predict_proba(X)[:, 1].astype(float)
         return logit(np.clip(y, TINY, 1 - TINY))
 
-    def predict_propensity(self, X):
-        """The model's e(x), one value per row of ``X``."""
-        check_is_fitted(self)
-        return self._propensity(self._rows(X))
-
-    def _propensity(self, X):
-        return expit(linear(self.e_view_.transform(self._columns(X)), self.e_coef_))
-
     def _y_proba(self, X):
         return expit(self._logits(X) / self.temperature_ + self.shift_)
 
     def _s_proba(self, X):
-        return rules.label_posterior(self._y_proba(X), self._propensity(X))
+        e = expit(linear(self.e_view_.transform(self._columns(X)), self.e_coef_))
+        return rules.label_posterior(self._y_proba(X), e)
 
 
 def most_likely_propensity(y, Z, s, start, ridge=SETTINGS.ridge):

@@ -13,14 +13,13 @@ from positive and unlabeled data*, ECML PKDD 2019:
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
 
 from pu_utils import rules
 from pu_utils.models import em
-from pu_utils.models.base import COUNT, estimator
+from pu_utils.models.base import estimator
 from pu_utils.models.em import SETTINGS, RidgeEstimator, linear
 
 
@@ -71,38 +70,27 @@ class SarEm(RidgeEstimator):
     max_rounds: int = SETTINGS.sar_rounds
     tol: float = SETTINGS.sar_tol
 
-    _parameter_constraints: ClassVar = RidgeEstimator._parameter_constraints | {
-        "max_rounds": [COUNT]
-    }
-
     @em.one_thread
     def _fit(self, X, s, random_state):
         self.y_view_ = em.Representation().fit(X, random_state)
         self.e_view_ = em.Representation().fit(self._columns(X), random_state)
-        self._expect_and_maximise(*self._views(X), s)
-
-    def _views(self, X):
-        """What the class and what the propensity sees of ``X``."""
-        return self.y_view_.transform(X), self.e_view_.transform(self._columns(X))
-
-    def _expect_and_maximise(self, X, Z, s):
-        balanced = np.where(s == 1, 1 / s.sum(), 1 / (1 - s).sum()) * len(s) / 2
-        positive, labelled = (em.RidgeLogistic(rows, self.ridge) for rows in (X, Z))
-        positive.fit(s, balanced)
+        positive, labelled = (em.RidgeLogistic(rows, self.ridge) for rows in self._views(X))
+        # labelled and unlabelled rows have equal weight at the start
+        positive.fit(s, np.where(s == 1, 1 / s.sum(), 1 / (1 - s).sum()) * len(s) / 2)
         labelled.fit(s, np.where(s == 1, 1.0, positive.proba))
         self.history_, before = [], -np.inf
         for round_ in range(self.max_rounds):
-            r = em.responsibilities(positive.proba, labelled.proba, s)
-            self.y_coef_, self.e_coef_ = positive.fit(r), labelled.fit(s, r)
+            r = em.responsibilities(positive.proba, labelled.proba, s)  # (1)
+            self.y_coef_, self.e_coef_ = positive.fit(r), labelled.fit(s, r)  # (2) and (3)
             reached = float(em.log_likelihood(positive.proba, labelled.proba, s).mean())
             self.history_.append({"round": round_, "log_likelihood": reached})
             if reached - before < self.tol:
                 break
             before = reached
 
-    def predict_propensity(self, X):
-        """The model's e(x), one value per row of ``X``."""
-        return rules.propensity(self.predict_proba(X)[:, 1], self.predict_label_proba(X))
+    def _views(self, X):
+        """What the class and what the propensity sees of ``X``."""
+        return self.y_view_.transform(X), self.e_view_.transform(self._columns(X))
 
     def _y_proba(self, X):
         return expit(linear(self.y_view_.transform(X), self.y_coef_))
