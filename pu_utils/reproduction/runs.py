@@ -14,7 +14,7 @@ import subprocess
 import threading
 import time
 import traceback
-from concurrent.futures import CancelledError, as_completed
+from concurrent.futures import BrokenExecutor, CancelledError, as_completed
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import metadata
@@ -264,8 +264,8 @@ def _outcome(experiment, future):
     """What a worker has sent, or what became of the worker."""
     try:
         return future.result()
-    except CancelledError:
-        raise ConnectionError("the Dask scheduler is gone; bring it up and run again") from None
+    except (CancelledError, BrokenExecutor):  # no experiment's fault
+        raise ConnectionError("the workers, or Dask's scheduler, are gone; run again") from None
     except ConnectionError:  # refused
         raise
     except ProcessExpired as error:

@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from threading import Thread
 
@@ -159,6 +161,14 @@ def test_only_what_is_missing_is_computed(cheap, tmp_path):
     assert done.stat().st_mtime_ns == before
 
 
+def test_a_pool_that_breaks_is_no_failure_of_experiments():
+    """As where the last process dies before it has an experiment."""
+    future = Future()
+    future.set_exception(BrokenProcessPool("All workers expired"))
+    with pytest.raises(ConnectionError, match="gone; run again"):
+        runs._outcome(grid("smoke")[0], future)
+
+
 @pytest.mark.parametrize("options", [{"workers": 0}, {"time_limit": 0}, {"time_limit": -1}])
 def test_numbers_must_be_positive(options, tmp_path):
     """The error has the value."""
@@ -224,7 +234,7 @@ def test_a_scheduler_that_goes(cheap, cluster, tmp_path):
     one = cluster(n_workers=1)
     experiments = grid("smoke", seeds=range(100, 900), **LBE)
     Thread(target=lambda: (wait_until(lambda: files(tmp_path)), one.close())).start()
-    with pytest.raises(ConnectionError, match="scheduler is gone"):
+    with pytest.raises(ConnectionError, match="scheduler, are gone; run again"):
         run(experiments, tmp_path, scheduler=one.scheduler_address)
     assert {state(tmp_path, experiment) for experiment in experiments} == {"done", "missing"}
 
