@@ -225,15 +225,6 @@ def seeds_run(comparison, table):
     return seeds.min().unstack()
 
 
-def mean_distance(comparison, table, dataset, method):
-    """Mean distance of our numbers of a method and set from the published ones, in points."""
-    rows = comparison.query("table == @table and dataset == @dataset and method == @method")
-    return (rows["ours"] - rows["published"]).abs().mean()
-
-
-# Differences seed by seed
-
-
 def split_gain(results, schedule):
     """What the replayed gain of VP-B+S over VP-B is made of, in points of U-accuracy.
 

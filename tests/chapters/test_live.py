@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 LIVE = {
     "06_without_s": ("mnist_3v5", 0.5, 0, "results", ["VP", "VP-B", "EN"]),
     "07_synthetic": ("synth_1", 0.9, 0, "results", ["VP", "VP-B", "EN"]),
+    "08_real": ("cdc_diabetes", 0.9, 0, "results", ["VP", "VP-B", "EN"]),
     "09_when_it_pays": ("synth_1", 0.9, 10, "results/confirmation", ["EM", "EM+S", "all-negative"]),
     "11_do_you_need_a_network": ("synth_1", 0.5, 10, "results/confirmation", ["EM+S", "VP-B+S"]),
     "12_does_it_hold_up": ("synth_2", 0.7, 15, "results/confirmation", ["EN+S", "uPU+S", "EM+S"]),
