@@ -81,11 +81,6 @@ def test_parts_and_bound_at_and_below_one_half():
     assert (below.label_part, below.threshold_part, below.lower) == (0.25, 0, 0.25)
 
 
-def test_points_without_mass_do_not_count():
-    """A weight of 0 is a weight."""
-    assert excess_risk([0.3, 0.9], [0.1, 0.2], [1.0, 0.0]) == excess_risk([0.3], [0.1])
-
-
 def test_sample_is_an_average():
     """Without weights every row counts alike."""
     y, s = np.array([0.2, 0.6, 0.9]), np.array([0.1, 0.5, 0.3])
@@ -137,13 +132,3 @@ def test_random_populations_have_every_edge():
     assert (rows >= 0).all() and 0 < (~rows.any(axis=1)).sum() < len(rows) / 4
     for edge in (silent == negative, labelled + silent == negative, labelled == 0, silent == 0):
         assert 0.05 < edge.mean() < 0.5
-
-
-def test_a_population_is_never_empty():
-    """Even if every value of x was to have nobody."""
-
-    class Unlucky:
-        def integers(self, low, high, size=None):
-            return 4 if size is None else np.full(size, 4)
-
-    assert random_population(Unlucky()).tolist() == [[1, 1, 1], *[[0, 0, 0]] * 3]

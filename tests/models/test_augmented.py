@@ -33,14 +33,6 @@ def test_two_models_of_s_are_refused(y_model, blobs):
         Augmented(y_model, LogisticRegression()).fit(X, s)
 
 
-def test_why_two_models_of_s_are_refused(blobs):
-    """Forced through as if it were fitted to Y, such a model calls no unlabelled row positive."""
-    X, _, s = blobs
-    model_of_s = FrozenEstimator(LogisticRegression().fit(X, s))
-    model = Augmented(model_of_s, model_of_s).fit(X, s)
-    np.testing.assert_array_equal(model.predict(X, s=s), s)
-
-
 def test_models_of_y_are_taken(blobs):
     """Estimators for PU data, in pipelines and searches too, and fitted classifiers."""
     X, y, s = blobs

@@ -1,27 +1,21 @@
 """AugmentedEM: its E-step, its class models, its choice, what it is told and what it warns of."""
 
 import pickle
-import warnings
 from dataclasses import replace
-from inspect import signature
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import expit
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.exceptions import NotFittedError
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pu_utils import metrics, rules
-from pu_utils.data import make_synthetic
 from pu_utils.models import augmented_em
 from pu_utils.models.augmented_em import AugmentedEM
-from pu_utils.models.base import PriorWarning
 from pu_utils.models.class_models import (
     CrossFittedClass,
     GaussianClass,
@@ -29,7 +23,6 @@ from pu_utils.models.class_models import (
     NeighbourClass,
 )
 from pu_utils.models.em import ExchangeWarning, log_likelihood, ridge_logistic
-from pu_utils.models.simple import ElkanNoto
 
 from .em_data import TAKES_S, exchangeable, product_of_logistics, ring_and_core
 
@@ -67,13 +60,6 @@ def fitted(request, rows):
     return AugmentedEM(request.param, prior=0.5, random_state=0).fit(X, s)
 
 
-def test_unfitted():
-    """An estimator that was not fitted says so."""
-    for method in ("predict", "predict_label_proba", "predict_propensity"):
-        with pytest.raises(NotFittedError):
-            getattr(AugmentedEM(), method)(np.zeros((1, 2)))
-
-
 def test_posteriors_are_products(fitted, rows):
     """s(x) = y(x) e(x), and asked with S the posterior is Theorem 1's."""
     X, _, _, _, s = rows
@@ -84,18 +70,6 @@ def test_posteriors_are_products(fitted, rows):
     np.testing.assert_allclose(fitted.predict_proba(X, s=s)[:, 1], expected, atol=1e-12)
     np.testing.assert_array_equal(fitted.predict(X, s=s), expected > 0.5)
     assert fitted.diagnostics_["rows_with_s_above_y"] == 0
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_mean_posterior_is_the_prior(kind, rows):
-    """The constraint holds at the start and after every M-step."""
-    X, _, _, _, s = rows
-    model = kind()
-    y = model.start(X, s, prior=0.55)
-    assert y.mean() == pytest.approx(0.55, abs=1e-6)
-    for _ in range(2):
-        y = model.update(np.where(s == 1, 1.0, y))
-        assert y.mean() == pytest.approx(0.55, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -120,31 +94,6 @@ def test_two_gaussians_are_the_linear_discriminant(rows):
     np.testing.assert_allclose(model.coef[1:], discriminant.coef_[0], rtol=1e-6)
 
 
-def test_two_gaussians_learn_from_unlabelled_rows():
-    """With some 45 labels in 20 directions they do as well as can be done, a regression does not.
-
-    The best rule has an accuracy of 91%. Eight draws gave 90.8% to 91.4%, 6 to 18 points ahead.
-    """
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 4000)
-    X = rng.normal(size=(4000, 20)) + 0.6 * y[:, None]
-    s = y * (rng.random(4000) < 0.03 * expit(2 * X[:, 0]))
-    two, regression = (
-        AugmentedEM(name, [0], 0.5, residualise=False).fit(X, s).predict(X, s=s)
-        for name in ("gaussian", "logistic")
-    )
-    assert (two == y).mean() > max(0.9, (regression == y).mean() + 0.03)
-
-
-def test_history_tells_of_convergence(fitted, rows):
-    """Changes shrink until they are below ``tol``; likelihoods are those of the training rows."""
-    changes = [row["change"] for row in fitted.history_]
-    assert len(changes) > 1 and changes[-1] < changes[0]
-    assert changes[-1] < fitted.tol or len(changes) in (30, 1000, 6)
-    told = {"round", "log_likelihood", "change", "rows"}
-    assert set(fitted.history_[0]) == told | {"class_model", "residualise", "ridge"}
-
-
 def test_logistic_history_ends_with_the_fitted_likelihood(rows):
     """The last entry of ``history_`` is about the model that is kept."""
     X, _, _, _, s = rows
@@ -162,18 +111,6 @@ def test_learns_its_own_model(rows):
     assert np.corrcoef(model.predict_propensity(X), e)[0, 1] > 0.95
 
 
-def test_the_prior_is_worth_something():
-    """On Synth. 1 at c = 0.5 it is ahead of all-negative by 3 points and of Elkan and Noto's."""
-    data = make_synthetic("synth_1", 0.5, 100, "released")
-    train, test = data.train, data.test
-    em, elkan_noto = (
-        metrics.u_accuracy(test.y, model.fit(train.X, train.s).predict(test.X, s=test.s), test.s)
-        for model in (AugmentedEM("logistic", prior=data.prior), ElkanNoto(prior=data.prior))
-    )
-    all_negative = (test.y[test.s == 0] == 0).mean()
-    assert em > all_negative + 0.03 and em >= elkan_noto
-
-
 # Neighbours
 
 
@@ -188,17 +125,6 @@ def test_neighbours_follow_a_ring(ring):
     far = (new_X[:, 0] < -2) & (new_y == 1)  # where next to nothing is labelled
     assert s[X[:, 0] < -2].mean() < 0.05
     assert neighbours.predict(new_X[far]).mean() > 0.75 > 0.25 > line.predict(new_X[far]).mean()
-
-
-def test_without_the_flow_few_labels_are_lost(ring):
-    """With 8 labels, letting them flow is worth 20 points over looking at neighbours' labels."""
-    X, y, s = ring
-    few = s.copy()
-    few[np.flatnonzero(s)[8:]] = 0
-    model = NeighbourClass()
-    flowing = model.start(X, few, prior=0.5)
-    beside = model.update(few.astype(float))
-    assert ((flowing > 0.5) == y).mean() > ((beside > 0.5) == y).mean() + 0.2
 
 
 def test_neighbours_of_a_row_exclude_it():
@@ -238,23 +164,6 @@ def test_copies_of_rows():
 
 
 # Classifiers of scikit-learn
-
-
-def test_gradient_boosting(ring):
-    """Cross-fitted gradient boosting finds what no line separates, where labels are everywhere."""
-    X, y, _ = ring
-    s = y * (np.random.default_rng(0).random(len(y)) < 0.5)
-    boosting = GradientBoostingClassifier(n_estimators=20, random_state=0)
-    new_X, new_y, _ = ring_and_core(1500, seed=1)
-    unlabelled = np.zeros(len(new_X), dtype=int)
-    found = [
-        AugmentedEM(class_model, prior=0.5, random_state=0, max_rounds=3)
-        .fit(X, s)
-        .predict_proba(new_X, s=unlabelled)[:, 1]
-        for class_model in (boosting, "logistic")
-    ]
-    ranked = [metrics.u_auc(new_y, score, unlabelled) for score in found]
-    assert ranked[0] > 0.9 > 0.6 > ranked[1]
 
 
 def test_cross_fitting_asks_rows_that_were_not_fitted(rows):
@@ -327,16 +236,6 @@ def test_the_choice_is_by_rows_not_seen(rows):
     assert {row["rows"] for row in model.history_} == {len(X)}
 
 
-def test_the_chosen_model_is_fitted_to_all_rows(rows):
-    """Rows are held out for the choice only."""
-    X, _, _, _, s = rows
-    model = AugmentedEM(prior=0.5, random_state=0).fit(X, s)
-    alone = AugmentedEM("logistic", prior=0.5).fit(X, s)
-    np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
-    assert sorted({row["rows"] for row in model.history_}) == [1701, 2000]
-    np.testing.assert_array_equal(model.training_rows_, np.arange(2000))
-
-
 def test_the_choice_is_made_on_a_sample(rows, monkeypatch):
     """Of many rows a sample with the same share of labels chooses; all of them are fitted to."""
     X, _, _, _, s = rows
@@ -405,25 +304,6 @@ def test_residuals_do_not_see_the_propensity_feature(red):
     np.testing.assert_allclose(model.predict_proba(moved), model.predict_proba(X), atol=1e-9)
 
 
-def test_residuals_of_a_feature_on_itself_are_nothing(red):
-    """A class feature that labelling sees too leaves no rounding errors blown up to unit scale."""
-    X, _, s = red
-    model = AugmentedEM("logistic", [5], 0.5, residualise=True).fit(X, s)
-    assert model.run_.class_view.map[5, 5] == 0 < model.run_.class_view.map[4, 4]
-
-
-def test_names_functions_and_numbers_agree(red):
-    """Columns by name of a data frame, by number, or computed from X."""
-    X, _, s = red
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    options = {"prior": 0.5, "residualise": False}
-    by_number = AugmentedEM("logistic", [5], **options).fit(X, s).predict_proba(X)
-    by_name = AugmentedEM("logistic", ["f"], **options).fit(frame, s).predict_proba(frame)
-    computed = AugmentedEM("logistic", lambda X: X[:, 5], **options).fit(X, s).predict_proba(X)
-    np.testing.assert_allclose(by_name, by_number, atol=1e-9)
-    np.testing.assert_allclose(computed, by_number, atol=1e-9)
-
-
 # Warnings and errors
 
 
@@ -435,25 +315,6 @@ def test_exchange_is_noticed():
     assert caught.pop(ExchangeWarning).filename == __file__  # the line of the caller
     assert model.exchange_["disagreement"] > 0.05
     assert abs(model.exchange_["gain"]) < 2 * model.exchange_["standard_error"] + 1e-3
-
-
-def test_no_exchange_where_labelling_is_known():
-    """The same rows with the labelling's feature named: no warning, and a clear gain."""
-    X, _, s = exchangeable(2000, seed=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ExchangeWarning)
-        model = AugmentedEM("logistic", [1], 0.5, residualise=False).fit(X, s)
-    assert model.exchange_["gain"] > 2 * model.exchange_["standard_error"]
-
-
-@pytest.mark.parametrize("class_model", ["auto", "logistic"])
-def test_an_estimated_prior_warns_once(class_model, rows):
-    """No prior: one warning, with the estimator's name and its bias."""
-    X, _, _, _, s = rows
-    with pytest.warns(PriorWarning, match=r"estimate_prior .* too high") as caught:
-        model = AugmentedEM(class_model, random_state=0).fit(X, s)
-    assert sum(issubclass(w.category, PriorWarning) for w in caught) == 1
-    assert s.mean() < model.prior_ < 1
 
 
 @pytest.mark.parametrize(
@@ -494,23 +355,6 @@ def test_degenerate_data(class_model, case, rows):
     assert np.isfinite(model.predict_proba(X, s=s)).all()
 
 
-@pytest.mark.parametrize("class_model", ["logistic", "gaussian", "neighbours"])
-def test_features_that_say_nothing(class_model, rows):
-    """Constant features give every unlabelled row the same posterior."""
-    X, s = np.ones((200, 3)), rows[4][:200]
-    model = AugmentedEM(class_model, prior=0.6).fit(X, s)
-    posterior = model.predict_proba(X[:5])[:, 1]
-    assert posterior.std() < 1e-9 and 0 < posterior[0] < 1
-
-
-def test_all_positives_labelled(rows):
-    """A prior equal to the share of labelled rows leaves no positives to find, and is accepted."""
-    X, _, _, _, s = rows
-    model = AugmentedEM("logistic", prior=s.mean()).fit(X, s)
-    assert model.label_frequency_ == 1.0
-    assert (model.predict(X, s=s) == s).mean() > 0.9
-
-
 # Seeds, and the class that nobody may see
 
 
@@ -522,40 +366,6 @@ def test_a_fitted_model_is_small_and_survives_pickle(fitted, rows):
     restored = pickle.loads(stored)
     np.testing.assert_array_equal(restored.predict_proba(X, s=s), fitted.predict_proba(X, s=s))
     assert (restored.history_, restored.exchange_) == (fitted.history_, fitted.exchange_)
-
-
-def test_same_seed_same_result(rows):
-    """Two fits with one seed agree exactly, and leave the global random state alone."""
-    X, _, _, _, s = rows
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    first, second = (
-        AugmentedEM(prior=0.5, random_state=3).fit(X, s).predict_proba(X) for _ in range(2)
-    )
-    np.testing.assert_array_equal(first, second)
-    assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
-
-
-def decisions(data):
-    """What an analyst does with a record: fit to the training part, decide on the test part."""
-    train, held, test = data.train, data.validation, data.test
-    model = AugmentedEM(prior=data.prior, random_state=0)
-    model.fit(train.X, train.s, validation=(held.X, held.s))
-    return model.predict_proba(test.X, s=test.s)
-
-
-def test_noise_for_y_changes_no_prediction():
-    """With noise in place of Y and of its probabilities, predictions stay what they are."""
-    data = make_synthetic("synth_1", 0.3, 100, "released")
-    rng = np.random.default_rng(0)
-    noise = replace(
-        data,
-        y=rng.integers(0, 2, len(data)).astype(data.y.dtype),
-        y_proba=rng.random(len(data)),
-        propensity=rng.random(len(data)),
-    )
-    assert (noise.y != data.y).mean() > 0.4
-    np.testing.assert_array_equal(decisions(noise), decisions(data))
-    assert list(signature(AugmentedEM.fit).parameters) == ["self", "X", "s", "validation"]
 
 
 def test_float32_and_wide_tables():

@@ -210,7 +210,7 @@ def test_pandas_and_float64_give_what_numpy_gives(blobs):
 def test_s_of_other_values_is_refused(fitted, blobs):
     """A label status that is neither 0 nor 1 is named."""
     X, _, s = blobs
-    with pytest.raises(ValueError, match="s holds 0, 2; it must hold 1 where a row is labelled"):
+    with pytest.raises(ValueError, match=r"s holds \[0, 2\]; it must hold 1 or True"):
         fitted.predict(X, s=np.where(s == 1, 2, s))
 
 
@@ -225,7 +225,7 @@ def test_s_of_other_length_is_refused(fitted, blobs):
 def test_one_stratum_is_refused(unfitted, blobs, value):
     """No labelled rows, or none unlabelled, is an error that says what is needed."""
     X = blobs[0]
-    with pytest.raises(ValueError, match=r"one class only.*both labelled and unlabelled"):
+    with pytest.raises(ValueError, match=r"one class only.*labelled and unlabelled"):
         unfitted.fit(X, np.full(len(X), value))
 
 

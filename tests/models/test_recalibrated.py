@@ -66,22 +66,6 @@ def test_it_finds_the_temperature(sharpness, rows):
         assert error < np.abs(expit(12 * X[:, 0]) - posterior).mean() / 2
 
 
-def test_mean_posterior_is_the_prior(rows):
-    """On the rows that chose the temperature, mean y is the prior."""
-    X, _, _, _, s = rows
-    held = (X[:1000], s[:1000])
-    model = Recalibrated(Overconfident(3), prior=0.6).fit(X, s, validation=held)
-    assert model.predict_proba(held[0])[:, 1].mean() == pytest.approx(0.6, abs=1e-6)
-
-
-def test_order_is_kept(rows):
-    """Temperature and shift change no ranking by y(x)."""
-    X, _, _, _, s = rows
-    model = Recalibrated(Upu(prior=0.5), random_state=0).fit(X, s)
-    before, after = (m.predict_proba(X)[:, 1] for m in (model.estimator_, model))
-    assert (np.diff(after[np.argsort(before)]) >= 0).all()
-
-
 def test_the_most_likely_temperature_is_kept(rows):
     """``history_`` tells all temperatures, and the kept one is the best of them."""
     X, _, _, _, s = rows
@@ -126,21 +110,6 @@ def test_a_frozen_estimator_is_not_fitted_again(rows):
     assert model.estimator_.estimator is fitted
     logits = logit(before[:, 1]) / model.temperature_ + model.shift_
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(logits), atol=1e-9)
-
-
-def test_validation_rows_are_handed_on(rows):
-    """An estimator that stops by validation rows is given those of the recalibration."""
-    X, _, _, _, s = rows
-    seen = []
-
-    class Stopping(Upu):
-        def fit(self, X, s, *, validation=None):
-            seen.append(validation)
-            return super().fit(X, s)
-
-    held = (X[:500], s[:500])
-    Recalibrated(Stopping(prior=0.5)).fit(X[500:], s[500:], validation=held)
-    np.testing.assert_array_equal(seen[0][0], held[0])
 
 
 def test_estimators_without_s_are_refused(rows):

@@ -1,7 +1,6 @@
 """SAR-EM: the EM of Bekker, Robberechts and Davis, and the pieces that all EM estimators share."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.linalg import cho_solve
 from scipy.optimize import minimize
@@ -16,7 +15,6 @@ from pu_utils.models.em import (
     Representation,
     RidgeLogistic,
     choose_columns,
-    log_likelihood,
     responsibilities,
     ridge_logistic,
     shift_to_prior,
@@ -57,25 +55,6 @@ def test_likelihood_never_falls(rows):
     history = SarEm(ridge=1e-9, max_rounds=25, tol=0.0).fit(X, s).history_
     gains = np.diff([row["log_likelihood"] for row in history])
     assert len(gains) > 10 and (gains > -1e-9).all()
-
-
-def test_history_ends_with_the_fitted_likelihood(rows):
-    """``history_`` is about the model that is kept."""
-    X, _, _, _, s = rows
-    model = SarEm().fit(X, s)
-    y, e = model.predict_proba(X)[:, 1], model.predict_propensity(X)
-    reached = log_likelihood(y, e, s).mean()
-    assert model.history_[-1]["log_likelihood"] == pytest.approx(reached, abs=1e-12)
-    assert 1 < len(model.history_) < model.max_rounds
-
-
-def test_constant_columns_do_no_harm(rows):
-    """A column that says nothing changes nothing."""
-    X, _, _, _, s = rows
-    wider = np.column_stack([X, np.full(len(X), 1e6)])
-    np.testing.assert_allclose(
-        SarEm().fit(wider, s).predict_proba(wider), SarEm().fit(X, s).predict_proba(X), atol=1e-6
-    )
 
 
 # The shared pieces
@@ -119,15 +98,6 @@ def test_a_fit_keeps_to_one_thread_and_gives_the_others_back(model, rows, monkey
         model.fit(rows[0], rows[-1])
         assert threads_of_linear_algebra() == before
     assert during and all(threads == {1} for threads in during)
-
-
-def test_ridge_logistic_of_soft_targets_is_that_of_doubled_rows():
-    """A target r is a row of class 1 with weight r and one of class 0 with weight 1 - r."""
-    rng = np.random.default_rng(0)
-    X, r = rng.normal(size=(200, 3)), rng.random(200)
-    twice, labels = np.r_[X, X], np.repeat([1.0, 0.0], 200)
-    expected = ridge_logistic(twice, labels, np.r_[r, 1 - r])
-    np.testing.assert_allclose(ridge_logistic(X, r), expected, atol=1e-4)
 
 
 def test_earlier_fits_leave_no_trace():
@@ -229,14 +199,3 @@ def test_columns_that_are_not_there(features, message):
     names = np.array(["a", "b", "c"], dtype=object)
     with pytest.raises(ValueError, match=message):
         choose_columns(np.ones((4, 3)), features, names)
-
-
-def test_names_need_a_data_frame(rows):
-    """Names of columns work with a data frame, and only with one."""
-    X, _, _, _, s = rows
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    named = SarEm(propensity_features=["b"]).fit(frame, s).predict_proba(frame)
-    numbered = SarEm(propensity_features=[1]).fit(X, s).predict_proba(X)
-    np.testing.assert_allclose(named, numbered, atol=1e-9)
-    with pytest.raises(ValueError, match="not columns of the dataframe"):
-        SarEm(propensity_features=["b"]).fit(X, s)

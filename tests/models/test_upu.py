@@ -6,7 +6,6 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pu_utils.models.base import PriorWarning
 from pu_utils.models.upu import Upu
 
 from .em_data import TAKES_S
@@ -49,10 +48,3 @@ def test_it_finds_y_under_scar(scar):
     model = Upu(prior=posterior.mean()).fit(X, s)
     assert np.abs(model.predict_proba(X)[:, 1] - posterior).mean() < 0.04
     assert np.abs(model.predict_label_proba(X) - 0.4 * posterior).mean() < 0.04
-
-
-def test_estimated_prior_warns(scar):
-    """Without a prior it says how it got one."""
-    X, _, s = scar
-    with pytest.warns(PriorWarning, match="Elkan and Noto"):
-        assert s.mean() < Upu(random_state=0).fit(X, s).prior_ < 1
