@@ -72,18 +72,6 @@ def test_schedules_of_networks_alone(name):
     assert schedules["vae_pu"] == name and schedules["lbe"] == schedules["reference"] == "paper"
 
 
-def test_schedules_differ_in_one_thing():
-    """Equal batches in what is left of an epoch, the narrow one in the autoencoder besides."""
-    paper, equal, narrow, fast = (
-        changed(schedule=name).settings["parameters"]["schedule"]
-        for name in ("paper", "paper_equal", "paper_equal_narrow", "fast")
-    )
-    differences = {key: value for key, value in paper.items() if equal.get(key) != value}
-    assert differences == {"last_batch": "kept"} and set(equal) < set(paper)
-    assert {key for key in equal if equal[key] != narrow[key]} == {"autoencoder_hidden"}
-    assert narrow["autoencoder_hidden"] == fast["autoencoder_hidden"]
-
-
 def test_sizes_of_the_grids():
     """Sets x designs x label frequencies x families x seeds."""
     assert len(grid("paper")) == 10 * 6 * 5 * 10
