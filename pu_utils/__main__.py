@@ -5,7 +5,6 @@ the function's default. Each imports only what it needs.
 """
 
 import argparse
-import importlib.util
 import sys
 from collections import Counter
 from pathlib import Path
@@ -188,23 +187,14 @@ def main(argv=None):
         command.set_defaults(function=function)
         for option in options.split():
             command.add_argument(option, default=argparse.SUPPRESS, **OPTIONS.get(option, {}))
-    argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] == ["rank"] and importlib.util.find_spec("pu_utils.own_data.cli"):
-        from pu_utils.own_data.cli import add_parser  # until own_data is one module
-
-        commands = argparse.ArgumentParser(prog="pu-utils").add_subparsers()
-        add_parser(commands)
-        arguments = commands.choices["rank"].parse_args(argv[1:])
-        given = {"function": lambda: arguments.run(arguments)}
-    else:
-        given = vars(parser.parse_args(argv))
+    given = vars(parser.parse_args(argv))
     try:
         return given.pop("function")(**given) or 0
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped; what is written is whole, and the same command goes on", file=sys.stderr)
         return 130
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
+from pu_utils import own_data
 from pu_utils.__main__ import main
 
 PRIOR = 0.4
@@ -37,23 +38,27 @@ def people():
 
 
 @pytest.fixture
+def linear(monkeypatch):
+    """One kind of model, where a test is not about the choice."""
+    monkeypatch.setattr(own_data, "CLASS_MODELS", {"linear": "logistic"})
+
+
+@pytest.fixture
 def rank(tmp_path, monkeypatch, capsys):
     """Run the command in an empty folder on a table (or bytes), and look at what it wrote."""
     monkeypatch.chdir(tmp_path)
 
-    def run(table, *options, file="people.csv", label="found"):
+    def run(table, *options, file="people.csv", label="found", prior=PRIOR, overwrite=True):
         if isinstance(table, pd.DataFrame):
             table.to_csv(file, index=False)
         elif isinstance(table, bytes):
             (tmp_path / file).write_bytes(table)
-        labelled = ["--label", label] if label else []
-        status = main(["rank", file, *labelled, *map(str, options)])
+        told = ["--label", label, "--prior", str(prior), *["--overwrite"] * overwrite]
+        status = main(["rank", file, *told, *map(str, options)])
         out, err = capsys.readouterr()
         result = SimpleNamespace(status=status, out=out, err=err, folder=tmp_path)
         if (tmp_path / "ranked.csv").exists():
-            result.ranked = pd.read_csv(tmp_path / "ranked.csv", dtype={0: str, "id": str})
-        if (tmp_path / "report.html").exists():
-            result.report = (tmp_path / "report.html").read_text(encoding="utf-8")
+            result.ranked = pd.read_csv(tmp_path / "ranked.csv", dtype={0: str})
         return result
 
     return run

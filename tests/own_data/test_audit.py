@@ -1,153 +1,87 @@
-"""Checking by hand: the sample, the exact intervals, and what they are worth."""
+"""Rows checked by hand: drawn with known chances, judged for any list."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import beta
 
-from pu_utils.own_data import audit
-from tests.own_data.conftest import PRIOR, make_people
+from pu_utils.own_data import draw_audit, judge_audit
 
 
-def make_ranking(rng, called=300, others=2000, precision=0.6, missed=0.08):
-    """A ranking of which some rows are called, and the truth about each."""
-    decision = np.repeat([1, 0], [called, others])
-    truth = rng.random(called + others) < np.where(decision == 1, precision, missed)
-    scores = np.sort(rng.random(called + others))[::-1]
-    names = np.char.add("p", np.arange(called + others).astype(str))
-    ranked = pd.DataFrame({"id": names, "augmented": scores, "decision": decision})
-    return ranked, truth
+def make_list(rng, n=2000, first=300, precision=0.6, missed=0.08):
+    """A list whose first rows are positive more often than the others, and the truth."""
+    truth = rng.random(n) < np.where(np.arange(n) < first, precision, missed)
+    return pd.DataFrame({"id": np.char.add("p", np.arange(n).astype(str))}), truth
 
 
-@pytest.mark.parametrize(("positive", "checked"), [(0, 50), (7, 50), (25, 50), (50, 50)])
-def test_intervals_become_clopper_and_pearson(positive, checked):
-    """In a table much larger than the sample, the interval is that of the binomial."""
-    size = 10_000_000
-    low, high = np.array(audit.exact_interval(positive, checked, size)) / size
-    expected = (
-        beta.ppf(0.025, positive, checked - positive + 1) if positive else 0,
-        beta.ppf(0.975, positive + 1, checked - positive) if positive < checked else 1,
-    )
-    # rows are whole, and fifty of ten million are known: 1e-5 is more than both
-    assert np.allclose((low, high), expected, atol=1e-5)
-
-
-def test_all_rows_checked_leave_no_doubt():
-    """The interval is the count; with none checked it is everything."""
-    assert audit.exact_interval(3, 10, 10) == (3, 3)
-    assert audit.exact_interval(0, 0, 10) == (0, 10)
-
-
-@pytest.mark.parametrize("size", [60, 1000, 100_000])
-@pytest.mark.parametrize("width", [0.1, 0.3])
-def test_as_many_checks_as_needed(size, width):
-    """So many give the width whatever is found, and some fewer do not.
-
-    Of more than a hundred the widest, those around the middle, are all tried, and a hundred others.
-    """
-    needed = audit.checks_needed(size, width)
-    found = {*range(0, needed + 1, 1 + needed // 100), *range(needed // 2 - 20, needed // 2 + 21)}
-    found = [k for k in found if 0 <= k <= needed]
-    widths = [np.ptp(audit.exact_interval(k, needed, size)) / size for k in found]
-    # rows are whole numbers: in a small table the worst count can be one row off the middle
-    assert max(widths) <= width + 2 / size
-    fewer = needed - max(3, needed // 20)
-    assert np.ptp(audit.exact_interval(fewer // 2, fewer, size)) / size > width
-
-
-def test_intervals_cover_the_truth():
-    """Of 1,000 audits at 95% at least 940 cover precision, and hidden positives, and prior.
-
-    Were the coverage only 94%, half of all seeds would fail; it is 95% or more by construction, of
-    which 1,000 audits show 94% or less once in fourteen at the worst, and the intervals of whole
-    numbers are wider than that: three seeds give 964 to 968 for precision and 994 or more for the
-    others, for which two intervals are added up.
-    """
-    rng = np.random.default_rng(0)
-    covered = dict.fromkeys(("precision", "hidden", "prior"), 0)
-    for seed in range(1000):
-        ranked, truth = make_ranking(rng, 300, 2000, rng.uniform(0.1, 0.9), rng.uniform(0, 0.2))
-        sample = audit.draw(ranked, {1: 60, 0: 80}, seed)
-        answers = np.where(ranked["id"].isin(sample["id"]), truth, np.nan)
-        verdict = audit.judge(ranked, answers, labelled=200)
-        hidden = truth.sum()
-        truths = {"precision": truth[:300].mean(), "hidden": hidden, "prior": (200 + hidden) / 2500}
-        for name, value in truths.items():
-            low, high = verdict[name]
-            covered[name] += low - 1e-12 <= value <= high + 1e-12
-    assert min(covered.values()) >= 940, covered
+def answered(sample, truth):
+    """The sample as somebody who knows the truth fills it in."""
+    rows = sample["id"].str[1:].astype(int)
+    return sample.assign(answer=np.where(truth[rows], "yes", "no"))
 
 
 def test_the_sample_is_random_seeded_and_blind():
-    """The same seed draws the same rows, more of them hold the fewer, decisions are hidden."""
-    ranked, _ = make_ranking(np.random.default_rng(0))
-    small, large = (audit.draw(ranked, {1: n, 0: n}, seed=3) for n in (20, 40))
-    assert list(small) == ["id", "answer"] and (small["answer"] == "").all()
-    assert set(small["id"]) < set(large["id"])
-    pd.testing.assert_frame_equal(small, audit.draw(ranked, {1: 20, 0: 20}, seed=3))
-    assert set(small["id"]) != set(audit.draw(ranked, {1: 20, 0: 20}, seed=4)["id"])
-    decision = small.merge(ranked, on="id")["decision"]
-    assert decision.sum() == 20 and decision.head(20).nunique() == 2
+    """Half of it from the list, in any order, with the chances; no decision is shown."""
+    listed, _ = make_list(np.random.default_rng(0))
+    sample = draw_audit(listed, 100, first=300, seed=3)
+    assert list(sample) == ["id", "chance", "answer"] and (sample["answer"] == "").all()
+    place = sample["id"].str[1:].astype(int)
+    assert (place < 300).sum() == 50 and (place.head(50) < 300).sum() < 50
+    assert np.allclose(sample["chance"], np.where(place < 300, 50 / 300, 50 / 1700))
+    pd.testing.assert_frame_equal(sample, draw_audit(listed, 100, first=300, seed=3))
+    assert set(sample["id"]) != set(draw_audit(listed, 100, first=300, seed=4)["id"])
+
+
+@pytest.mark.parametrize("positive", [0, 7, 50])
+def test_equal_chances_give_clopper_and_pearson(positive):
+    """Within the list the sample is simple, and the interval exact."""
+    listed, _ = make_list(np.random.default_rng(0))
+    sample = draw_audit(listed, 100, first=300)
+    on_list = sample["id"].str[1:].astype(int) < 300
+    answers = np.where(on_list.cumsum() <= positive, "yes", "no")
+    found = judge_audit(listed, sample.assign(answer=answers), first=300).loc["list"]
+    low = beta.ppf(0.025, positive, 51 - positive) if positive else 0
+    high = beta.ppf(0.975, positive + 1, 50 - positive) if positive < 50 else 1
+    assert found["least"] == pytest.approx(300 * low, abs=0.06)  # one digit is given
+    assert found["most"] == pytest.approx(300 * high, abs=0.06)
+
+
+def test_intervals_cover_the_truth_of_this_list_and_of_another():
+    """Of 200 audits at 95% at least 92% do, for a list that came after the audit too.
+
+    At exactly 95% the standard error is 1.5 points, but Clopper and Pearson's are wider than that.
+    """
+    rng, covered = np.random.default_rng(0), []
+    for seed in range(200):
+        listed, truth = make_list(rng, precision=rng.uniform(0.2, 0.9), missed=rng.uniform(0, 0.2))
+        checked = answered(draw_audit(listed, 120, first=300, seed=seed), truth)
+        order = np.argsort(
+            np.arange(2000) + rng.normal(0, 200, 2000)
+        )  # another model, another list
+        for rows, first in ((np.arange(2000), 300), (order, 150)):
+            found = judge_audit(listed.iloc[rows], checked, first)
+            truths = [truth[rows][:first].sum(), truth.sum()]
+            covered.append((found["least"] - 0.1 <= truths) & (truths <= found["most"] + 0.1))
+    assert (np.mean(covered, axis=0) >= 0.92).all(), np.mean(covered, axis=0)
 
 
 def test_rows_without_an_answer_widen_the_interval():
-    """They count as negative for the lower end, as positive for the upper."""
-    ranked, truth = make_ranking(np.random.default_rng(0))
-    answers = np.full(len(ranked), np.nan)
-    answers[:50] = truth[:50]
-    full = audit.judge(ranked, answers, 0)["precision"]
-    answers[:10] = 0.5
-    low, high = audit.judge(ranked, answers, 0)["precision"]
-    negative, positive = answers.copy(), answers.copy()
-    negative[:10], positive[:10] = 0, 1
-    assert low == audit.judge(ranked, negative, 0)["precision"][0] <= full[0]
-    assert high == audit.judge(ranked, positive, 0)["precision"][1] >= full[1]
+    """They count as no at the lower end and as yes at the upper."""
+    listed, truth = make_list(np.random.default_rng(0))
+    checked = answered(draw_audit(listed, 100, first=300), truth)
+    blank = checked.assign(answer=checked["answer"].where(np.arange(100) >= 20, ""))
+    full, wide = (judge_audit(listed, some, 300) for some in (checked, blank))
+    assert (wide["least"] < full["least"]).all() and (full["most"] < wide["most"]).all()
 
 
-def test_recalibration_finds_the_truth():
-    """Scores twice too steep and shifted become probabilities again, in the same order."""
-    rng = np.random.default_rng(0)
-    logits = rng.normal(-1, 1, 20_000)
-    truth = rng.random(20_000) < 1 / (1 + np.exp(-logits))
-    wrong = 1 / (1 + np.exp(-(2 * logits + 1.5)))
-    ranked = pd.DataFrame({"id": np.arange(20_000), "augmented": wrong})
-    ranked["decision"] = (wrong > 0.5).astype(int)
-    sample = audit.draw(ranked, {1: 1000, 0: 1000}, 0)
-    answers = np.where(ranked["id"].isin(sample["id"]), truth, np.nan)
-    right = audit.recalibration(ranked, answers)(wrong)
-    # the mean of 2,000 answers, in two strata, is good to about .01; 3 of these
-    assert abs(right.mean() - truth.mean()) < 0.03 < abs(wrong.mean() - truth.mean())
-    assert (np.argsort(right) == np.argsort(wrong)).mean() > 0.99
-
-
-def test_a_ranking_that_is_upside_down_is_not_recalibrated():
-    """Where high scores hold fewer positives than low ones, the error says to stop."""
-    ranked, _ = make_ranking(np.random.default_rng(0))
-    with pytest.raises(ValueError, match="do not use the ranking"):
-        audit.recalibration(ranked, (ranked["augmented"] < 0.5).to_numpy(float))
-
-
-def test_an_audit_from_beginning_to_end(rank):
-    """Rows drawn, answered as the truth has it, handed in: the intervals hold the truth."""
-    people, y = make_people()
-    options = ("--method", "upu", "--prior", PRIOR)
-    drawn = rank(people, *options, "--audit-sample", "check.csv", "--audit-width", 0.3)
-    called = int(drawn.ranked["decision"].sum())
-    checks = pd.read_csv("check.csv", dtype=str)
-    needed = audit.plan(drawn.ranked, 0.3)
-    assert len(checks) == needed[1] + needed[0]
-    assert needed == {1: audit.checks_needed(called, 0.3),
-                      0: audit.checks_needed(len(drawn.ranked) - called, 0.3)}  # fmt: skip
-    checks["answer"] = np.where(y[checks["id"].astype(int)], "Yes", "no")
-    checks.to_csv("checked.csv", index=False)
-    result = rank(people, *options, "--audit", "checked.csv", "--recalibrate")
-    assert result.status == 0, result.err
-    hidden = int(y[(people["found"] == "").to_numpy()].sum())
-    low, high = map(
-        float, result.out.split("audit: hidden between ")[1].split(" (")[0].split(" and ")
-    )
-    assert low <= hidden <= high
-    assert "What the audit found: exact 95% intervals" in result.report
-    assert not np.allclose(result.ranked["augmented"], drawn.ranked["augmented"])
-    expected = result.ranked["s"] + (1 - result.ranked["s"]) * result.ranked["augmented"]
-    assert np.allclose(result.ranked["y"], expected, atol=1e-4)
+@pytest.mark.parametrize(
+    "change", [{"id": "nobody"}, {"answer": "perhaps"}, {"chance": 0.0}, {"chance": np.nan}]
+)
+def test_answers_that_cannot_be(change):
+    """A row of another list, another word, a chance that is none: an error shows it."""
+    listed, truth = make_list(np.random.default_rng(0))
+    checked = answered(draw_audit(listed, 100, first=300), truth)
+    for name, value in change.items():
+        checked.loc[5, name] = value
+    with pytest.raises(ValueError, match="no row of the list"):
+        judge_audit(listed, checked, 300)
