@@ -33,13 +33,8 @@ def each(paths):
     return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
 
 
-# Whoever rewrites a notebook takes its name out; at the end the set goes.
-NOT_YET_REWRITTEN = {
-    "19_your_own_data",
-}
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 each_notebook = each(NOTEBOOKS)
-each_chapter = each([path for path in NOTEBOOKS if path.stem not in NOT_YET_REWRITTEN])
 
 
 @each_notebook
@@ -64,7 +59,7 @@ def raw_markup(text):
     return [*fences, *roles, *re.findall(":class: dropdown", text)]
 
 
-@each_chapter
+@each_notebook
 def test_chapter_reads_well_raw(path):
     """No directive shows as code, no role but a citation, and solutions wait to be asked for."""
     for kind, _, _, text, _ in cells(path):
@@ -90,7 +85,7 @@ def test_figures_have_alternative_text(path):
             assert len(metadata["mystnb"]["image"]["alt"]) > 60
 
 
-@each_chapter
+@each_notebook
 def test_chapters_that_train_ask_for_a_gpu(path):
     """Colab honours it."""
     code = "\n".join(text for kind, _, _, text, _ in cells(path) if kind == "code")
