@@ -16,8 +16,6 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.chapters.test_form import NOT_YET_REWRITTEN
-
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PYTHONS = ("3.11", "3.12", "3.13")
@@ -140,8 +138,7 @@ def test_every_notebook_is_in_the_book():
     """The table of contents lists each once; chapters and appendices in their order."""
     listed = re.findall(r"file: notebooks/(\S+)", (ROOT / "_toc.yml").read_text())
     assert sorted(listed) == [path.stem for path in NOTEBOOKS]
-    rewritten = [stem for stem in listed if stem not in NOT_YET_REWRITTEN]
-    assert rewritten == sorted(rewritten)
+    assert listed == sorted(listed)
 
 
 def test_a_changed_result_fails(tmp_path):
