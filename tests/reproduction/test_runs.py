@@ -106,7 +106,8 @@ def test_ctrl_c(early, tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     printed = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 130
-    assert printed.splitlines()[-1] == "stopped; what is written is whole, and the same command goes on"
+    last = printed.splitlines()[-1]
+    assert last == "stopped; what is written is whole, and the same command goes on"
     assert "Traceback" not in printed and "Error" not in printed
     wait_until(lambda: not group_exists(process))
     assert len(files(tmp_path)) < len(grid("smoke", **MANY))
