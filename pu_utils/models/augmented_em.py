@@ -25,6 +25,7 @@ from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
 # s = y e exceeds y nowhere, and need not be computed to be counted
 NEVER_ABOVE = {"rows_with_s_above_y": 0, "unlabelled_rows_with_s_above_y": 0}
 RIDGES = (1.0, 10.0, 100.0)  # what ridge="auto" chooses from
+NO_FEATURES = []  # what labelling depends on if it is at random (SCAR)
 
 
 @estimator
@@ -41,18 +42,20 @@ class AugmentedEM(RidgeEstimator):
 
     Parameters
     ----------
-    class_model : "auto", "logistic", "neighbours", "gaussian" or classifier
+    class_model : "auto", "logistic", "neighbours", "gaussian", "trees", classifier, or a list
         Ridge logistic regression; responsibilities smoothed over nearest neighbours, started by a
-        flow of labels; two Gaussians with one covariance; or any classifier of scikit-learn whose
-        ``fit`` takes ``sample_weight``, cross-fitted. "auto" keeps the one of the first two whose
-        likelihood of S on rows that it has not seen is higher, each fitted to at most 10,000
-        others. "gaussian" learns more from unlabelled rows, and is better with few labels if each
-        class is one cloud; where it is not, it is much worse.
+        flow of labels; two Gaussians with one covariance; boosted trees; or any classifier of
+        scikit-learn whose ``fit`` takes ``sample_weight``, cross-fitted as the trees are. Of a list
+        one is chosen by the likelihood of S on rows that it has not seen, each fitted to at most
+        10,000 others. "auto" is the list of the first two. "gaussian" learns more from unlabelled
+        rows, and is better with few labels if each class is one cloud; where it is not, it is much
+        worse.
     propensity_features : columns or function, optional
         What labelling depends on, which is then all that the propensity sees: numbers or names of
         columns of X, a mask, or a function of X (an array) with one or several values a row. What
         is not in X is appended to it as columns, at prediction too, and kept from the class by
-        ``class_features``. All columns where None.
+        ``class_features``. All columns where None; of no columns (``[]``) the propensity is
+        constant, as it is if labels are given at random (SCAR).
     class_features : columns or function, optional
         What the class model sees; all columns where None.
     residualise : bool or "auto"
@@ -71,6 +74,11 @@ class AugmentedEM(RidgeEstimator):
         100 with every class model, in three times the time, and keeps what has the highest
         likelihood of S on rows that it has not seen. It helps where classes overlap and the
         labelled rows are few for the number of columns.
+    choice : "most_likely" or "simplest"
+        Of several candidates, the one with the highest held-out likelihood of S, or a simpler one
+        within one standard error of it: with a constant propensity, unless neighbours are the most
+        likely (and unless ``propensity_features`` are given); otherwise with the largest ridge.
+        "simplest" tries that propensity, and ridges as "auto" does, whatever ``ridge`` says.
     max_rounds : int, optional
         Most rounds of EM (of classifiers of scikit-learn at most 6). More rounds make S more
         likely; where class and propensity can be exchanged that is not always for the better.
@@ -86,9 +94,11 @@ class AugmentedEM(RidgeEstimator):
     run_ : Run
         The fitted class model and propensity.
     chosen_ : dict
-        The class model, whether it sees residuals, and the ridge.
+        The parameters of the chosen candidate: class model, propensity features, residualise and
+        ridge.
     choice_ : list of dict
-        The mean log-likelihood of S on held-out rows of every candidate; empty if there is one.
+        The mean log-likelihood of S on held-out rows of every candidate, and its standard error;
+        empty if there is one candidate.
     history_ : list of dict
         For every candidate and round: the mean log-likelihood of S and the mean change of the
         responsibilities.
@@ -112,7 +122,7 @@ class AugmentedEM(RidgeEstimator):
     True
     """
 
-    class_model: str | BaseEstimator = field(default="auto", kw_only=False)
+    class_model: str | BaseEstimator | list = field(default="auto", kw_only=False)
     propensity_features: Sequence | Callable | None = field(default=None, kw_only=False)
     prior: float | None = field(default=None, kw_only=False)
     class_features: Sequence | Callable | None = None
@@ -121,6 +131,7 @@ class AugmentedEM(RidgeEstimator):
     n_neighbours: int = SETTINGS.n_neighbours
     sharpness: float = SETTINGS.sharpness
     components: int = SETTINGS.components
+    choice: str = "most_likely"
     max_rounds: int | None = None
     tol: float = SETTINGS.tol
     validation_fraction: float = SETTINGS.validation_fraction
@@ -131,6 +142,7 @@ class AugmentedEM(RidgeEstimator):
         "n_neighbours": [COUNT],
         "sharpness": [POSITIVE],
         "components": [COUNT],
+        "choice": [StrOptions({"most_likely", "simplest"})],
     }
 
     @em.one_thread
@@ -171,33 +183,52 @@ class AugmentedEM(RidgeEstimator):
     # Choosing among candidates
 
     def _candidates(self):
-        """A class model's name, whether it sees residuals, and the ridge, of each candidate."""
-        name = self.class_model if isinstance(self.class_model, str) else "classifier"
-        names = ["logistic", "neighbours"] if name == "auto" else [name]
+        """Class model, propensity features, residualise and ridge of each candidate."""
+        names = self.class_model if isinstance(self.class_model, list) else [self.class_model]
+        names = ["logistic", "neighbours"] if names == ["auto"] else names
         residuals = [self.residualise]
         if residuals == ["auto"]:
             residuals = [False] if self.propensity_features is None else [False, True]
-        ridges = RIDGES if self.ridge == "auto" else [self.ridge]
-        return [
-            {"class_model": name, "residualise": residualise, "ridge": ridge}
-            for name, residualise, ridge in itertools.product(names, residuals, ridges)
-        ]
+        simplest = self.choice == "simplest"
+        ridges = RIDGES if simplest or self.ridge == "auto" else [self.ridge]
+        candidates = [*itertools.product(names, [self.propensity_features], residuals, ridges)]
+        if simplest and self.propensity_features is None:
+            candidates.append(("logistic", NO_FEATURES, False, SETTINGS.ridge))
+        keys = ("class_model", "propensity_features", "residualise", "ridge")
+        return [dict(zip(keys, candidate, strict=True)) for candidate in candidates]
 
     def _chosen_run(self, X, s, validation, random_state):
-        """The run, on all rows, of the candidate that makes S of held-out rows most likely."""
-        candidates = self._candidates()
+        """The run of the chosen candidate on all rows."""
+        candidates, graphs = self._candidates(), {}
         if len(candidates) == 1:
-            return self._run(candidates[0], X, s, random_state)
+            return self._run(candidates[0], X, s, random_state, graphs)
         training, (X_held, s_held, *_) = self._parts(X, s, validation, random_state)
         sample = self._sample(*training, random_state)
-        runs = [self._run(candidate, *sample, random_state) for candidate in candidates]
+        runs = [self._run(candidate, *sample, random_state, graphs) for candidate in candidates]
         for run in runs:
-            reached = em.log_likelihood(*self._y_and_e(run, X_held), s_held).mean()
-            self.choice_.append(run.candidate | {"log_likelihood": float(reached)})
-        best = int(np.argmax([row["log_likelihood"] for row in self.choice_]))
+            reached = em.log_likelihood(*self._y_and_e(run, X_held), s_held)
+            error = float(reached.std() / np.sqrt(len(s_held)))
+            score = {"log_likelihood": float(reached.mean()), "standard_error": error}
+            self.choice_.append(run.candidate | score)
+        chosen = self._chosen_candidate()
         if len(sample[0]) == len(X):
-            return runs[best]
-        return self._run(candidates[best], X, s, random_state)
+            return runs[chosen]
+        return self._run(candidates[chosen], X, s, random_state, graphs)
+
+    def _chosen_candidate(self):
+        """The number of the most likely candidate, or of a simpler one that is nearly as likely."""
+        most_likely = int(np.argmax([row["log_likelihood"] for row in self.choice_]))
+        best = self.choice_[most_likely]
+        if self.choice == "most_likely":
+            return most_likely
+        enough = best["log_likelihood"] - best["standard_error"]
+        near = [k for k, row in enumerate(self.choice_) if row["log_likelihood"] >= enough]
+        constant = [k for k in near if self.choice_[k]["propensity_features"] is NO_FEATURES]
+        if constant and best["class_model"] != "neighbours":
+            return constant[0]
+        keys = "class_model", "propensity_features", "residualise"
+        same = [k for k in near if all(self.choice_[k][key] is best[key] for key in keys)]
+        return max(same, key=lambda k: self.choice_[k]["ridge"])
 
     def _sample(self, X, s, random_state):
         """At most ``choice_rows`` rows: a choice needs fewer than a fit, and costs one."""
@@ -206,24 +237,32 @@ class AugmentedEM(RidgeEstimator):
         rows = hold_out(s, SETTINGS.choice_rows / len(s), random_state)[1]
         return X[rows], s[rows]
 
-    def _run(self, candidate, X, s, random_state):
-        class_model = self._new_class_model(candidate, random_state)
-        default = SETTINGS.max_rounds if self.propensity_features is None else SETTINGS.told_rounds
-        rounds = min(self.max_rounds or default, class_model.max_rounds)
-        run = Run(candidate, class_model, self.prior_, rounds, self.tol, self.components)
-        run.fit(self._columns(X, "class_features"), self._columns(X), s, random_state)
+    def _run(self, candidate, X, s, random_state, graphs):
+        model = self._new_class_model(candidate, random_state, graphs)
+        known = candidate["propensity_features"] is not None
+        default = SETTINGS.told_rounds if known else SETTINGS.max_rounds
+        rounds = min(self.max_rounds or default, model.max_rounds)
+        run = Run(candidate, model, self.prior_, rounds, self.tol, self.components)
+        run.fit(*self._seen(X, candidate), s, random_state)
         self.history_ += [candidate | {"rows": len(X)} | row for row in run.history]
         return run
 
-    def _new_class_model(self, candidate, random_state):
+    def _seen(self, X, candidate):
+        """The columns of X that the class sees, and those that the propensity sees."""
+        wanted = self.class_features, candidate["propensity_features"]
+        return [self._columns(X, features) for features in wanted]
+
+    def _new_class_model(self, candidate, random_state, graphs):
         name, ridge = candidate["class_model"], candidate["ridge"]
         if name == "neighbours":
-            return class_models.NeighbourClass(self.n_neighbours, self.sharpness)
+            return class_models.NeighbourClass(self.n_neighbours, self.sharpness, graphs)
         if name == "logistic":
             return class_models.LogisticClass(ridge)
         if name == "gaussian":
             return class_models.GaussianClass(ridge)
-        return class_models.CrossFittedClass(self.class_model, ridge, random_state)
+        if name == "trees":
+            return class_models.TreesClass(ridge, random_state)
+        return class_models.CrossFittedClass(name, ridge, random_state)
 
     def _warn_of_exchange(self):
         gain, error, disagreement = self.exchange_.values()
@@ -240,7 +279,7 @@ class AugmentedEM(RidgeEstimator):
     # Asking the fitted run
 
     def _y_and_e(self, run, X):
-        return run.posteriors(self._columns(X, "class_features"), self._columns(X))
+        return run.posteriors(*self._seen(X, run.candidate))
 
     def _y_and_s_proba(self, X):
         y, e = self._y_and_e(self.run_, X)

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import cg
 from scipy.special import expit, logit
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
@@ -21,6 +22,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pu_utils.models.base import with_seed
 from pu_utils.models.em import SETTINGS, TINY, RidgeLogistic, linear, shift_to_prior
+
+BINS = 255  # as many as HistGradientBoostingClassifier makes
 
 
 class LogisticClass:
@@ -111,24 +114,34 @@ class NeighbourClass:
 
     whiten, max_rounds = False, np.inf
 
-    def __init__(self, n_neighbours=SETTINGS.n_neighbours, sharpness=SETTINGS.sharpness):
+    def __init__(
+        self, n_neighbours=SETTINGS.n_neighbours, sharpness=SETTINGS.sharpness, graphs=None
+    ):
         self.n_neighbours, self.sharpness = n_neighbours, sharpness
+        self._graphs = {} if graphs is None else graphs
 
     def start(self, X, s, prior):
         """y by the flow of labels: solve (D - flow W) f = labels, D the row sums of W."""
-        self._prior = prior
-        # brute force goes in chunks of constant size; trees win below about ten columns only
-        n_neighbours = min(self.n_neighbours, len(X) - 1)
-        self.search = NearestNeighbors(n_neighbors=n_neighbours, algorithm="brute").fit(X)
-        distance, index = self.search.kneighbors()
-        self.radius = distance[:, -1]
-        self._graph = self._symmetric(self._weights(distance, self.radius, index), index)
+        self._prior, rows = prior, X.tobytes()
+        if rows not in self._graphs:
+            self._graphs[rows] = self._search_and_graph(X)
+        self.search, self.radius, self._graph = self._graphs[rows]
         self._degree = self._graph.sum(axis=1)
         share = s.mean()
         flow = self._solve(np.where(s == 1, 1.0, -share / (1 - share)))
         deviation = flow - np.quantile(flow, 1 - prior)
         logits = SETTINGS.start_slope * deviation / max(flow.std(), TINY)
         return expit(logits + shift_to_prior(logits, prior))
+
+    def _search_and_graph(self, X):
+        """The search for neighbours, the distance to each row's k-th, and the graph."""
+        # brute force goes in chunks of constant size; trees win below about ten columns only
+        n_neighbours = min(self.n_neighbours, len(X) - 1)
+        search = NearestNeighbors(n_neighbors=n_neighbours, algorithm="brute").fit(X)
+        distance, index = search.kneighbors()
+        self.radius = distance[:, -1]
+        weights = self._weights(distance, self.radius, index)
+        return search, self.radius, self._symmetric(weights, index)
 
     def _weights(self, distance, radius, index):
         scale = np.maximum(radius[:, None] * self.radius[index], TINY)
@@ -188,8 +201,8 @@ class CrossFittedClass:
         probabilistic = hasattr(classifier, "predict_proba")
         if not (probabilistic and has_fit_parameter(classifier, "sample_weight")):
             raise ValueError(
-                f"class_model is {classifier!r}; give 'auto', 'logistic', 'neighbours', 'gaussian' "
-                "or a classifier whose fit takes sample_weight (HistGradientBoostingClassifier)"
+                f"class_model is {classifier!r}; give 'auto', 'logistic', 'neighbours', "
+                "'gaussian', 'trees', or a classifier whose fit takes sample_weight"
             )
 
     def start(self, X, s, prior):
@@ -223,6 +236,39 @@ class CrossFittedClass:
         """Logit of y at rows ``X``, the mean over the fits."""
         logits = [_clipped_logit(model.predict_proba(X)[:, 1]) for model in self.models]
         return np.mean(logits, axis=0) + self.shift
+
+
+class TreesClass(CrossFittedClass):
+    """Boosted trees, cross-fitted, of columns that are binned once.
+
+    Each fit would bin them anew, by weighted quantiles: with weights that takes most of its time.
+
+    Examples
+    --------
+    >>> X, s = np.arange(200.0)[:, None], np.repeat([0, 1], [150, 50])
+    >>> model = TreesClass()
+    >>> y = model.start(X, s, prior=0.5)
+    >>> bool(model.update(y)[0] < 0.5)
+    True
+    """
+
+    def __init__(self, ridge=SETTINGS.ridge, random_state=None):
+        super().__init__(HistGradientBoostingClassifier(), ridge, random_state)
+
+    def start(self, X, s, prior):
+        """y by the unbiased PU risk with logistic loss."""
+        self.edges = np.quantile(X, np.linspace(0, 1, BINS + 1)[1:-1], axis=0)
+        y = super().start(X, s, prior)
+        self._X = self._binned(X)
+        return y
+
+    def _binned(self, X):
+        columns = zip(self.edges.T, X.T, strict=True)
+        return np.column_stack([np.searchsorted(edges, column) for edges, column in columns])
+
+    def logit(self, X):
+        """Logit of y at rows ``X``, the mean over the fits."""
+        return super().logit(self._binned(X))
 
 
 def _clipped_logit(share):

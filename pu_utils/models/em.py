@@ -316,6 +316,8 @@ def choose_columns(X, features, names=None):
     if features is None:
         return X
     if not callable(features):
+        if not np.size(features):
+            return X[:, :0]
         return X[:, column_indices(pd.DataFrame(X[:0], columns=names), np.atleast_1d(features))]
     columns = np.asarray(features(X), dtype=float)
     columns = columns[:, None] if columns.ndim == 1 else columns
@@ -337,7 +339,9 @@ class RidgeEstimator(PUClassifier):
     ridge: float = SETTINGS.ridge
     random_state: int | np.random.RandomState | None = None
 
-    def _columns(self, X, argument="propensity_features"):
-        """The columns of ``X`` that the parameter called ``argument`` asks for."""
-        names = getattr(self, "feature_names_in_", None)
-        return choose_columns(X, getattr(self, argument), names)
+    def _columns(self, X, features):
+        """The columns of ``X`` that ``features`` asks for."""
+        return choose_columns(X, features, getattr(self, "feature_names_in_", None))
+
+    def _propensity_columns(self, X):
+        return self._columns(X, self.propensity_features)

@@ -120,8 +120,8 @@ class Recalibrated(RidgeEstimator):
 
     def _choose_temperature(self, X, s, random_state):
         """Every temperature with its best propensity; the most likely pair is kept."""
-        self.e_view_ = em.Representation().fit(self._columns(X), random_state)
-        logits, Z = self._logits(X), self.e_view_.transform(self._columns(X))
+        self.e_view_ = em.Representation().fit(self._propensity_columns(X), random_state)
+        logits, Z = self._logits(X), self.e_view_.transform(self._propensity_columns(X))
         e_coef, best, self.history_ = np.zeros(Z.shape[1] + 1), -np.inf, []
         for temperature in TEMPERATURES:
             shift = em.shift_to_prior(logits / temperature, self.prior_)
@@ -142,7 +142,7 @@ class Recalibrated(RidgeEstimator):
         return expit(self._logits(X) / self.temperature_ + self.shift_)
 
     def _s_proba(self, X):
-        e = expit(linear(self.e_view_.transform(self._columns(X)), self.e_coef_))
+        e = expit(linear(self.e_view_.transform(self._propensity_columns(X)), self.e_coef_))
         return rules.label_posterior(self._y_proba(X), e)
 
 

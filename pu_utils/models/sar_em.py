@@ -73,7 +73,7 @@ class SarEm(RidgeEstimator):
     @em.one_thread
     def _fit(self, X, s, random_state):
         self.y_view_ = em.Representation().fit(X, random_state)
-        self.e_view_ = em.Representation().fit(self._columns(X), random_state)
+        self.e_view_ = em.Representation().fit(self._propensity_columns(X), random_state)
         positive, labelled = (em.RidgeLogistic(rows, self.ridge) for rows in self._views(X))
         # labelled and unlabelled rows have equal weight at the start
         positive.fit(s, np.where(s == 1, 1 / s.sum(), 1 / (1 - s).sum()) * len(s) / 2)
@@ -90,7 +90,7 @@ class SarEm(RidgeEstimator):
 
     def _views(self, X):
         """What the class and what the propensity sees of ``X``."""
-        return self.y_view_.transform(X), self.e_view_.transform(self._columns(X))
+        return self.y_view_.transform(X), self.e_view_.transform(self._propensity_columns(X))
 
     def _y_proba(self, X):
         return expit(linear(self.y_view_.transform(X), self.y_coef_))
