@@ -253,7 +253,8 @@ class TreesClass(CrossFittedClass):
     """
 
     def __init__(self, ridge=SETTINGS.ridge, random_state=None):
-        super().__init__(HistGradientBoostingClassifier(), ridge, random_state)
+        trees = {"max_iter": 60, "max_leaf_nodes": 15, "early_stopping": False}
+        super().__init__(HistGradientBoostingClassifier(**trees), ridge, random_state)
 
     def start(self, X, s, prior):
         """y by the unbiased PU risk with logistic loss."""
