@@ -1,9 +1,9 @@
 """Whole steps of the training, computed by hand on tiny networks in double precision.
 
-The terms of the objective have their own tests; here it is their assembly: weights, label status,
-which rows meet which network, noise and dropout, and what Adam makes of the gradient. Nothing
-below calls the functions it checks: networks are written out from their parameters, divergences
-and likelihoods are those of ``torch.distributions``, and Adam is five lines.
+The terms of the objective and their gradients, their weights, label status, which rows meet which
+network, noise and dropout, and what Adam makes of the gradient. Nothing below calls the functions
+it checks: networks are written out from their parameters, divergences and likelihoods are those of
+``torch.distributions``, and Adam is five lines.
 """
 
 import copy
