@@ -2,7 +2,7 @@
 
 SAR-EM (Bekker, Robberechts and Davis 2019) and LBE (Gong et al. 2021) fit s(x) = y(x) e(x) by EM
 with logistic models. Three things are added here: the mean of y(x) is held at the class prior, the
-class model is a choice, and the propensity may be told what labelling depends on.
+class model is a choice, and the propensity may see only what labelling depends on.
 """
 
 import copy
@@ -231,7 +231,7 @@ class AugmentedEM(RidgeEstimator):
         return max(same, key=lambda k: self.choice_[k]["ridge"])
 
     def _sample(self, X, s, random_state):
-        """At most ``choice_rows`` rows: a choice needs fewer than a fit, and costs one."""
+        """At most ``choice_rows`` rows, which are enough to choose by."""
         if len(s) <= SETTINGS.choice_rows:
             return X, s
         rows = hold_out(s, SETTINGS.choice_rows / len(s), random_state)[1]
@@ -330,7 +330,9 @@ class Run:
         return self.class_view.transform(residuals)
 
     def _iterate(self, y, e, s, max_rounds):
-        """Rounds of EM from y and e; the responsibilities are renewed before each of two fits."""
+        """Rounds of EM from y and e: the class is fitted to responsibilities r, then, to new ones,
+        the propensity.
+        """
         self.history = []
         regression = em.RidgeLogistic(self._Z, self.candidate["ridge"])
         r = em.responsibilities(y, e, s)

@@ -102,6 +102,7 @@ class NeighbourClass:
 
     A row's neighbours weigh ``exp(-d^2 / (sigma_i sigma_j))`` with sigma the distance to the k-th.
     Labels first flow through the graph of neighbours, so that rows far from any label hear of it.
+    ``graphs`` holds the graphs that other models of the same rows have built, for all to use.
 
     Examples
     --------
@@ -239,9 +240,10 @@ class CrossFittedClass:
 
 
 class TreesClass(CrossFittedClass):
-    """Boosted trees, cross-fitted, of columns that are binned once.
+    """Boosted trees, cross-fitted, of columns rounded to 255 quantiles.
 
-    Each fit would bin them anew, by weighted quantiles: with weights that takes most of its time.
+    scikit-learn would find such quantiles anew for every fit, which takes most of its time where
+    rows have weights; of rounded columns it need not.
 
     Examples
     --------
@@ -258,18 +260,10 @@ class TreesClass(CrossFittedClass):
 
     def start(self, X, s, prior):
         """y by the unbiased PU risk with logistic loss."""
-        self.edges = np.quantile(X, np.linspace(0, 1, BINS + 1)[1:-1], axis=0)
-        y = super().start(X, s, prior)
-        self._X = self._binned(X)
-        return y
-
-    def _binned(self, X):
-        columns = zip(self.edges.T, X.T, strict=True)
-        return np.column_stack([np.searchsorted(edges, column) for edges, column in columns])
-
-    def logit(self, X):
-        """Logit of y at rows ``X``, the mean over the fits."""
-        return super().logit(self._binned(X))
+        quantiles = np.quantile(X, np.linspace(0, 1, BINS), axis=0)
+        columns = zip(quantiles.T, X.T, strict=True)
+        rounded = [values[np.searchsorted(values[:-1], column)] for values, column in columns]
+        return super().start(np.column_stack(rounded), s, prior)
 
 
 def _clipped_logit(share):

@@ -26,8 +26,8 @@ from pu_utils import rules
 from pu_utils.models.base import PUClassifier, estimator, warn_caller
 
 TINY = 1e-12  # keeps logarithms and ratios finite
-# Newton's method ends with the step that promises less than this for a row's mean loss; its
-# curvature is stale where a step has not brought the slope along it below this share
+# Newton's method ends when a step would lower the mean loss of a row by less than NEWTON_TOL. It
+# computes the curvature anew when a step has left more than the share STALE of the slope along it
 NEWTON_TOL, NEWTON_STEPS, STALE = 1e-9, 500, 0.25
 
 # A decorator: fits use one thread for linear algebra. Their matrices are so small that two threads
@@ -44,11 +44,11 @@ class Settings:
     """Every setting of the EM estimators.
 
     *study*: the value of the prototypes that were studied before this was written. *scikit-learn*:
-    its default. *ours*: chosen by reasoning, and not compared with other values, but for two.
+    its default. *ours*: chosen by reasoning and not compared with other values, except for two.
     Where it is known what labelling depends on, the likelihood of S tells class and propensity
-    apart, and EM may run until it converges: ``told_rounds`` and ``tol`` say so since 30 rounds
-    stopped the logistic class half way (on CIFAR CT, c = 0.1, seeds 0 to 2, at a U-accuracy of 0.64
-    instead of 0.85). All were frozen before the confirmation on seeds 10 to 19.
+    apart, and EM can run until it converges. ``told_rounds`` and ``tol`` allow that, because 30
+    rounds stopped the logistic class half way (on CIFAR CT, c = 0.1, seeds 0 to 2, at a U-accuracy
+    of 0.64 instead of 0.85). All values were frozen before the confirmation on seeds 10 to 19.
     """
 
     n_neighbours: int = 20  # study
@@ -57,7 +57,7 @@ class Settings:
     flow: float = 0.99  # study: what part of its weight a row passes on to its neighbours
     start_slope: float = 4.0  # study: from the standardised flow to the logit of the start
     max_rounds: int = 30  # study: 8 do as well as 30
-    told_rounds: int = 1000  # ours, see below: where it is known what labelling depends on
+    told_rounds: int = 1000  # ours, see above: where it is known what labelling depends on
     boosted_rounds: int = 6  # study: for classifiers of scikit-learn
     folds: int = 2  # study: for the cross-fitting of classifiers of scikit-learn
     wide: int = 100  # study: tables with more columns are condensed
@@ -66,7 +66,7 @@ class Settings:
     validation_fraction: float = 0.15  # that of the other estimators here
     choice_rows: int = 10_000  # ours: most rows that candidates are fitted to for the choice
     furthest: float = 10.0  # ours: d^2 / (sigma_i sigma_j) is cut here, so that no row is alone
-    tol: float = 1e-5  # ours, see below: mean change of a responsibility that ends the rounds
+    tol: float = 1e-5  # ours, see above: mean change of a responsibility that ends the rounds
     sar_rounds: int = 200  # ours: SAR-EM's paper iterates until convergence
     sar_tol: float = 1e-6  # ours: gain in mean log-likelihood that ends SAR-EM
     exchange_rounds: int = 8  # study: 8 do as well as 30; for the exchanged solution
@@ -176,7 +176,7 @@ class RidgeLogistic:
             if promised / 2 < NEWTON_TOL * len(self._rows):
                 break
             slope = self._slope(target, weights)
-            if abs(slope @ step) > STALE * promised:  # the loss is no parabola, or not this one
+            if abs(slope @ step) > STALE * promised:  # the loss curves otherwise: shorten the step
                 self._curvature, limit = None, self._loss(*before, target, weights)
                 while self._loss(self.coef, self.logits, target, weights) > limit:
                     step, along = step / 2, along / 2
@@ -196,7 +196,7 @@ class RidgeLogistic:
         return (weights * (self.proba - target)) @ self._rows + self._penalty * self.coef
 
     def _factors(self, weights):
-        """Those of the second derivative; a little is added where a direction has none."""
+        """Cholesky factors of the second derivative, which a small diagonal keeps invertible."""
         second = (self._rows.T * (weights * self.proba * (1 - self.proba))) @ self._rows
         second.flat[:: len(second) + 1] += self._penalty + NEWTON_TOL * len(self._rows)
         return cho_factor(second)
