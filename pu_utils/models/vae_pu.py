@@ -65,7 +65,6 @@ CLASS_DIMENSION = 10  # of h_y, the latent that carries the class
 LABEL_DIMENSION = 2  # of h_o, the latent that carries the label status
 WEIGHT_DECAY = 1e-5  # of the label head and of the target classifier
 GENERATED_AT_ONCE = 1000  # rows: distances to all unlabelled rows may fill the memory
-ALL = slice(None)  # rows
 
 
 # The networks
@@ -405,7 +404,7 @@ class Trainer:
             if phase.autoencoder:
                 losses |= self.autoencoder_step(labelled, unlabelled, phase.adversarial)
             if phase.target:
-                pool = ALL if self.schedule.target_pool == "all" else unlabelled
+                pool = slice(None) if self.schedule.target_pool == "all" else unlabelled
                 losses |= self.target_step(labelled, pool, encoded)
             return losses
 
@@ -419,17 +418,16 @@ class Trainer:
         h_y, h_o = q_y.sample(generator), q_o.sample(generator)  # (n, 10), (n, 2)
         own_h_y = h_y[:n_labelled]
         match = n_labelled + nearest(own_h_y, h_y[n_labelled:])  # (n_L,)
-        decoded, generated = networks.decoder(
-            torch.cat([h_y, own_h_y]), torch.cat([h_o, h_o[match]])
-        ).split([len(x), n_labelled])  # (n, p), (n_L, p)
-        generated = networks.observed(generated)
+        latents = torch.cat([h_y, own_h_y]), torch.cat([h_o, h_o[match]])
+        decoded, generated = networks.decoder(*latents).split([len(x), n_labelled])
+        generated = networks.observed(generated)  # (n_L, p)
         discriminator = self.discriminator_step(generated.detach(), x[n_labelled:])
-        terms = {  # (1) to (4) and (6)
-            "reconstruction": reconstruction_error(x, decoded, networks.likelihood).mean(),
-            "class_divergence": class_divergence(q_y, h_y, networks.mixture).mean(),
-            "label_divergence": label_divergence(q_o).mean(),
-            "label": label_loss(networks.label_head(h_o).squeeze(1), o).mean(),
-            "generator": generator_loss(networks.discriminator(generated, generator)),
+        terms = {
+            "reconstruction": reconstruction_error(x, decoded, networks.likelihood).mean(),  # (1)
+            "class_divergence": class_divergence(q_y, h_y, networks.mixture).mean(),  # (2)
+            "label_divergence": label_divergence(q_o).mean(),  # (3)
+            "label": label_loss(networks.label_head(h_o).squeeze(1), o).mean(),  # (4)
+            "generator": generator_loss(networks.discriminator(generated, generator)),  # (6)
         }
         if adversarial:
             terms["target_adversary"] = target_loss(networks.target(generated))  # (7)
@@ -447,10 +445,10 @@ class Trainer:
     def target_step(self, labelled, pool, encoded):
         """A step of the target classifier on labelled, generated and unlabelled rows."""
         generated = self.generate(labelled, pool, encoded)
-        x = torch.cat([self.labelled[labelled], generated, self.unlabelled[pool]])
+        x = torch.cat([self.labelled[labelled], generated, self.unlabelled[pool]])  # (n, p)
         n_labelled = len(labelled)
         g = in_parts(self.networks.target, x).tensor_split((n_labelled, 2 * n_labelled))
-        positive, negative = pu_risks(*g, self.shares)
+        positive, negative = pu_risks(*g, self.shares)  # (8), (9)
         descend(self.target_optimizer, pu_objective(positive, negative))
         return {"positive_risk": positive.detach(), "negative_risk": negative.detach()}
 
