@@ -29,26 +29,9 @@ from tqdm import tqdm
 from pu_utils import __version__, metrics
 from pu_utils.data import load
 from pu_utils.data.record import check_choice
+from pu_utils.reproduction import results as records
 from pu_utils.reproduction.experiment import KEY, grid
 from pu_utils.reproduction.families import EXACT, FAMILIES
-from pu_utils.reproduction.results import (
-    DECISION,
-    KIND,
-    METRICS,
-    collect,
-    current_experiments,
-    decision_rows,
-    experiment_row,
-    failure,
-    failure_path,
-    read_experiments,
-    read_json,
-    read_results,
-    recorded_seconds,
-    state,
-    write_estimates,
-    write_result,
-)
 from pu_utils.rules import balanced_rule
 
 U_METRICS = ("u_accuracy", "u_balanced_accuracy", "u_precision", "u_recall", "u_f1")
@@ -232,15 +215,15 @@ def run(
         futures = {submit(attempt, one, compute, _program()): one for one in left}
         for future in as_completed(futures):
             experiment = futures.pop(future)
-            write_result(output, experiment, _outcome(experiment, future))
+            records.write_result(output, experiment, _outcome(experiment, future))
             progress.update()
-    return [one for one in experiments if state(output, one) == "failed"]
+    return [one for one in experiments if records.state(output, one) == "failed"]
 
 
 def experiments_left(experiments, output, retry_failed=False):
     """Experiments that are not done, each once."""
     settled = ("done",) if retry_failed else ("done", "failed")
-    return [one for one in dict.fromkeys(experiments) if state(output, one) not in settled]
+    return [one for one in dict.fromkeys(experiments) if records.state(output, one) not in settled]
 
 
 def attempt(experiment, function, program):
@@ -253,7 +236,7 @@ def attempt(experiment, function, program):
     try:
         return json.loads(json.dumps(function(experiment), allow_nan=False))
     except Exception:
-        return failure(experiment, traceback.format_exc())
+        return records.failure(experiment, traceback.format_exc())
 
 
 def _program():
@@ -274,7 +257,7 @@ def _outcome(experiment, future):
         text = "stopped at the time limit"
     except Exception as error:
         text = "".join(traceback.format_exception(error))
-    return failure(experiment, text)
+    return records.failure(experiment, text)
 
 
 @contextmanager
@@ -372,10 +355,11 @@ def rerun(grid_name, output, workers=None, *, recorded=None, retry_failed=False,
     if left:
         print(expected_time(left, recorded or results, workers))
     for one in run(experiments, output, workers, retry_failed=retry_failed):
-        reason = read_json(failure_path(output, one))["traceback"].strip().splitlines()[-1]
+        failed = records.read_json(records.failure_path(output, one))
+        reason = failed["traceback"].strip().splitlines()[-1]
         print(f"failed: {one.name}: {reason} (again with retry_failed=True)")
-    collect(output, results)
-    return read_results(results)
+    records.collect(output, results)
+    return records.read_results(results)
 
 
 def expected_time(experiments, results, workers=None):
@@ -394,8 +378,8 @@ def expected_time(experiments, results, workers=None):
     -------
     str
     """
-    known = recorded_seconds(results)["seconds"]
-    kinds = [tuple(getattr(one, name) for name in KIND) for one in experiments]
+    known = records.recorded_seconds(results)["seconds"]
+    kinds = [tuple(getattr(one, name) for name in records.KIND) for one in experiments]
     seconds = [known[kind] for kind in kinds if kind in known.index]
     unknown = len(experiments) - len(seconds)
     if not seconds:
@@ -447,7 +431,7 @@ def record_estimates(experiment, results, decision="VP-B+S"):
     truth = {"class": data.test.y, "labelled": data.test.s}
     estimates = {"y": found[decision].y_proba, "s": found[decision].s_proba}
     made = {"decision": decision, **origin(experiment, data, watch)}
-    return write_estimates(experiment, results, pd.DataFrame(truth | estimates), made)
+    return records.write_estimates(experiment, results, pd.DataFrame(truth | estimates), made)
 
 
 def verify(
@@ -478,7 +462,7 @@ def verify(
         For each ``experiment`` its name, ``largest`` (the largest difference), ``tolerance``, and
         ``problem``, which is None where the experiment holds.
     """
-    cells = read_experiments(results)
+    cells = records.read_experiments(results)
     for column, wanted in (("family", families), ("dataset", datasets)):
         cells = cells[cells[column].isin(wanted)] if wanted else cells
     if every_family:
@@ -487,8 +471,8 @@ def verify(
         raise ValueError(f"no such experiment is recorded in {results}; collect some first")
     cells = cells.sample(frac=1, random_state=seed)
     chosen = (cells.groupby("family") if every_family else cells).head(n_experiments)
-    recorded = read_results(results)
-    found = zip(chosen.to_dict("records"), current_experiments(chosen), strict=True)
+    recorded = records.read_results(results)
+    found = zip(chosen.to_dict("records"), records.current_experiments(chosen), strict=True)
     return [_verdict(row, experiment, recorded) for row, experiment in found]
 
 
@@ -503,15 +487,15 @@ def _verdict(row, experiment, recorded):
             "problem": "the data are not those of the record (image features that were computed "
             "anew differ a little)"
         }
-    now = experiment_row(experiment, result)
+    now = records.experiment_row(experiment, result)
     same_machine = all(now[name] == row[name] for name in ("processor", "device", "versions"))
     return verdict | _compare(experiment, result, recorded, same_machine)
 
 
 def _compare(experiment, result, recorded, same_machine):
-    now = pd.DataFrame(decision_rows(experiment, result), columns=[*DECISION, *METRICS])
+    now = pd.DataFrame(records.decision_rows(experiment, result), columns=recorded.columns)
     then = recorded.merge(now[KEY].drop_duplicates(), on=KEY)
-    known = [name for name in METRICS if name not in LATER_METRICS or then[name].notna().any()]
+    known = [n for n in records.METRICS if n not in LATER_METRICS or then[n].notna().any()]
     compared = known if same_machine else STEADY_METRICS
     now, then = (
         table.set_index(["decision", "rule"])[compared].astype(float).stack(future_stack=True)
