@@ -23,7 +23,6 @@ AUGMENTED = "#D55E00"
 LABELLED = "#009E73"
 POSITIVE = "#C27C00"
 NEGATIVE = "#808080"
-COLOURS = [AUGMENTED, X_ONLY, LABELLED, POSITIVE, NEGATIVE]
 # One colour and one mark per method. "+S" has those of its method; a line without S is dashed.
 METHOD_STYLES = {
     "VP-B": ("#CC4778", "o"),
@@ -50,17 +49,10 @@ METHOD_STYLES |= {
     "all-negative": ("#9A7B5B", "X"),
 }
 STYLE = {
-    "figure.dpi": 130,
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "lines.linewidth": 2,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "figure.constrained_layout.use": True,
-}
+    "figure.dpi": 130, "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.grid": True, "grid.alpha": 0.3, "lines.linewidth": 2, "legend.frameon": False,
+    "legend.fontsize": 9, "figure.constrained_layout.use": True,
+}  # fmt: skip
 GRID_STYLE = STYLE | {"figure.constrained_layout.use": False}  # seaborn arranges its grids itself
 CROWD = 400  # a scatter of more points than this is drawn as pixels, which weigh less
 SMALL_MULTIPLES = {"col_wrap": 2, "height": 2.3, "aspect": 1.5}  # wide enough on a telephone

@@ -70,9 +70,7 @@ class Schedule:
         if self.last_batch not in (None, "kept"):
             raise ValueError(f"last_batch is {self.last_batch!r}; give 'kept' or None")
         if len(self.phase_epochs) != 5:
-            raise ValueError(
-                f"phase_epochs is {self.phase_epochs}; give five numbers, one for each phase"
-            )
+            raise ValueError(f"phase_epochs is {self.phase_epochs}; give one for each of 5 phases")
 
     def scaled(self, epoch_scale):
         """The same schedule with every epoch count of VAE-PU multiplied by ``epoch_scale``.

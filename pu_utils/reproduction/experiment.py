@@ -57,10 +57,8 @@ class Experiment:
     @property
     def name(self):
         """Where the result lies below the output directory, without its suffix."""
-        return (
-            f"{self.dataset}/{self.design}/c{self.label_frequency}/"
-            f"{self.family}-{self.schedule}-seed{self.seed}"
-        )
+        folder = f"{self.dataset}/{self.design}/c{self.label_frequency}"
+        return f"{folder}/{self.family}-{self.schedule}-seed{self.seed}"
 
     @property
     def settings(self):

@@ -9,7 +9,7 @@ from pu_utils.data import DATASET_NAMES
 from pu_utils.data.record import check_choice
 from pu_utils.metrics import METRIC_NAMES
 from pu_utils.reproduction.claims import RULE, SOURCES
-from pu_utils.reproduction.tables import FEWEST_SEEDS, TABLE_NAMES
+from pu_utils.reproduction.tables import FEWEST_SEEDS, READINGS, TABLE_NAMES
 
 NEAR, FAR = 2, 4  # combined standard errors
 MARKS = {  # of an answer, and the class of its colour
@@ -18,10 +18,6 @@ MARKS = {  # of an answer, and the class of its colour
     "open": ("?", "pu-off"),
     "no": ("✘", "pu-far"),
     "not run": ("–", ""),
-}
-READINGS = {
-    "clean": "every method from the same VAE-PU",
-    "replay": "one network handed from method to method, as in the authors' program",
 }
 ASKED = {"published": "paper", "clean": "ours", "replay": "replay"}
 

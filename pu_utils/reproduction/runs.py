@@ -179,9 +179,7 @@ def _commit(folder):
 # Many experiments
 
 
-def run(
-    experiments, output, workers=None, scheduler=None, retry_failed=False, time_limit=None
-):  # fmt: skip
+def run(experiments, output, workers=None, scheduler=None, retry_failed=False, time_limit=None):
     """Compute the experiments that are not done, and record each in a file of its own.
 
     It may be stopped at any moment and run again.
@@ -434,9 +432,7 @@ def record_estimates(experiment, results, decision="VP-B+S"):
     return records.write_estimates(experiment, results, pd.DataFrame(truth | estimates), made)
 
 
-def verify(
-    results, n_experiments=2, families=None, datasets=None, seed=None, every_family=False
-):  # fmt: skip
+def verify(results, n_experiments=2, families=None, datasets=None, seed=None, every_family=False):
     """Recompute a few recorded experiments, chosen at random, and compare.
 
     On the same processor with the same versions every metric must be the recorded one; elsewhere
