@@ -168,17 +168,20 @@ def against_frequency(comparison, table, methods):
     rows = comparison[(comparison["table"] == table) & comparison["method"].isin(methods)]
     rows = rows.replace({"dataset": DATASET_NAMES}).sort_values("label_frequency", kind="stable")
     colours, marks = zip(*(METHOD_STYLES[name] for name in methods), strict=True)
+    labels = "label frequency c", f"{METRIC_NAMES[rows['metric'].iloc[0]]} (%)"
+    of_methods = {"hue_order": methods, "palette": colours, "hue_kws": {"marker": marks}}
+    band = Patch(color=NEGATIVE, alpha=0.25, label="published, ± 2 standard errors")
+    of_methods |= {"hue": "method", "col_order": rows["dataset"].unique(), "sharey": False}
+    return _panels(rows, _published_and_ours, labels, [band], **of_methods)
+
+
+def _panels(rows, draw, labels, more=(), **options):
+    """A panel per data set, with one legend above them all."""
     with plt.rc_context(GRID_STYLE):
-        grid = sns.FacetGrid(
-            rows, col="dataset", col_order=rows["dataset"].unique(), hue="method", sharey=False,
-            hue_order=methods, palette=colours, hue_kws={"marker": marks}, **SMALL_MULTIPLES,
-        )  # fmt: skip
-        grid.map_dataframe(_published_and_ours).set_titles("{col_name}")
-        grid.set_axis_labels("label frequency c", f"{METRIC_NAMES[rows['metric'].iloc[0]]} (%)")
-        handles, labels = grid.axes[0].get_legend_handles_labels()
-        band = Patch(color=NEGATIVE, alpha=0.25)
-        legend = [*handles, band], [*labels, "published, ± 2 standard errors"]
-        grid.figure.legend(*legend, **ABOVE, ncols=3)
+        grid = sns.FacetGrid(rows, col="dataset", **SMALL_MULTIPLES, **options)
+        grid.map_dataframe(draw).set_titles("{col_name}").set_axis_labels(*labels)
+        handles = [*grid.axes[0].get_legend_handles_labels()[0], *more]
+        grid.figure.legend(handles=handles, **ABOVE, ncols=3)
     plt.close(grid.figure)  # a notebook shows it once, as what the cell gives
     return grid.figure
 
@@ -204,13 +207,7 @@ def gains(table, published):
         The published gains, by data set and label frequency.
     """
     rows = table.assign(published=published).reset_index().replace({"dataset": DATASET_NAMES})
-    with plt.rc_context(GRID_STYLE):
-        grid = sns.FacetGrid(rows, col="dataset", **SMALL_MULTIPLES)
-        grid.map_dataframe(_gains).set_titles("{col_name}")
-        grid.set_axis_labels("gain of the rule, points", "label frequency c")
-        grid.figure.legend(*grid.axes[0].get_legend_handles_labels(), **ABOVE, ncols=3)
-    plt.close(grid.figure)  # a notebook shows it once, as what the cell gives
-    return grid.figure
+    return _panels(rows, _gains, ("gain of the rule, points", "label frequency c"))
 
 
 def _gains(data, color):

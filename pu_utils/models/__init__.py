@@ -12,7 +12,6 @@ from .base import ConflictWarning, PriorWarning, PUClassifier, estimate_prior
 from .em import ExchangeWarning
 from .recalibrated import Recalibrated
 from .sar_em import SarEm
-from .scoring import label_log_likelihood, negative_nnpu_risk
 from .simple import Augmented, ElkanNoto
 from .upu import Upu
 

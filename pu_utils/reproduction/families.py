@@ -254,11 +254,11 @@ def em_sensitivity(data, parameters, seed, watch):
     return decisions + named
 
 
-def simple(name, estimator, data, parameters, seed, watch):
+def simple(name, data, parameters, seed, watch):
     """Methods that need no network: Elkan and Noto's, SAR-EM, uPU."""
     from pu_utils import models
 
-    model = getattr(models, estimator)()
+    model = getattr(models, parameters.get("estimator", "ElkanNoto"))()
     given = {"prior": data.prior, "random_state": seed}  # SAR-EM needs no prior, EN no chance
     model.set_params(**{name: given[name] for name in given.keys() & model.get_params()})
     return with_and_without_s({name: train(name, model, data, watch)}, data.test)
@@ -414,13 +414,11 @@ FAMILIES = {
     "vae_pu_bayes": Family(vae_pu_bayes, vae_pu_bayes_parameters, 1, **_NETWORKS),
     "lbe": Family(lbe, partial(lbe_parameters, released=False), **_LOGISTIC),
     "lbe_released": Family(lbe, partial(lbe_parameters, released=True), **_LOGISTIC),
-    "elkan_noto": Family(partial(simple, "EN", "ElkanNoto"), lambda *_: ELKAN_NOTO, **_SIMPLE),
+    "elkan_noto": Family(partial(simple, "EN"), lambda *_: ELKAN_NOTO, **_SIMPLE),
     "sar_em": Family(
-        partial(simple, "SAR-EM", "SarEm"), partial(em_parameters, estimator="SarEm"), **_LOGISTIC
+        partial(simple, "SAR-EM"), partial(em_parameters, estimator="SarEm"), **_LOGISTIC
     ),
-    "upu": Family(
-        partial(simple, "uPU", "Upu"), partial(em_parameters, estimator="Upu"), **_SIMPLE
-    ),
+    "upu": Family(partial(simple, "uPU"), partial(em_parameters, estimator="Upu"), **_SIMPLE),
     "em_changes": Family(em_sensitivity, partial(em_parameters, changes=EM_CHANGES), **_LOGISTIC),
     "supervised": Family(supervised, lambda *_: ELKAN_NOTO, **_SIMPLE),
     "reference": Family(lambda data, *_: prophets(data.test), lambda *_: {}, 1, EXACT),
