@@ -80,11 +80,9 @@ class Schedule:
         >>> Schedule().scaled(0.5).phase_epochs
         (200, 50, 50, 50, 50)
         """
-        return replace(
-            self,
-            pretraining_epochs=round(self.pretraining_epochs * epoch_scale),
-            phase_epochs=tuple(round(epochs * epoch_scale) for epochs in self.phase_epochs),
-        )
+        pretraining = round(self.pretraining_epochs * epoch_scale)
+        phases = tuple(round(epochs * epoch_scale) for epochs in self.phase_epochs)
+        return replace(self, pretraining_epochs=pretraining, phase_epochs=phases)
 
     def to_json(self):
         """The settings as a dictionary of JSON's types, without those left at None."""

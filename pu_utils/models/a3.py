@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from pu_utils.models import networks
-from pu_utils.models.base import estimator
+from pu_utils.models.base import Seed, estimator
 from pu_utils.models.networks import Dense, binary_cross_entropy
 
 DROPOUT = 0.1
@@ -90,7 +90,7 @@ class A3(BaseEstimator):
     batch_size: int = 256
     learning_rate: float = 1e-3
     alarm_learning_rate: float = 1e-5
-    random_state: int | np.random.RandomState | None = None
+    random_state: Seed = None
     device: str = "auto"
 
     def fit(self, X, y=None):

@@ -9,17 +9,15 @@ import copy
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 
 from pu_utils import rules
-from pu_utils.models import class_models, em
-from pu_utils.models.base import COUNT, NOT_NEGATIVE, POSITIVE, estimator, hold_out, warn_caller
+from pu_utils.models import base, class_models, em
+from pu_utils.models.base import estimator, hold_out, warn_caller
 from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
 
 # s = y e exceeds y nowhere, and need not be computed to be counted
@@ -126,24 +124,15 @@ class AugmentedEM(RidgeEstimator):
     propensity_features: Sequence | Callable | None = field(default=None, kw_only=False)
     prior: float | None = field(default=None, kw_only=False)
     class_features: Sequence | Callable | None = None
-    ridge: float | str = SETTINGS.ridge
-    residualise: bool | str = "auto"
-    n_neighbours: int = SETTINGS.n_neighbours
-    sharpness: float = SETTINGS.sharpness
-    components: int = SETTINGS.components
-    choice: str = "most_likely"
-    max_rounds: int | None = None
-    tol: float = SETTINGS.tol
-    validation_fraction: float = SETTINGS.validation_fraction
-
-    _parameter_constraints: ClassVar = RidgeEstimator._parameter_constraints | {
-        "ridge": [NOT_NEGATIVE, StrOptions({"auto"})],
-        "residualise": ["boolean", StrOptions({"auto"})],
-        "n_neighbours": [COUNT],
-        "sharpness": [POSITIVE],
-        "components": [COUNT],
-        "choice": [StrOptions({"most_likely", "simplest"})],
-    }
+    ridge: base.NotNegative | base.Auto = SETTINGS.ridge
+    residualise: base.Flag | base.Auto = "auto"
+    n_neighbours: base.Count = SETTINGS.n_neighbours
+    sharpness: base.Positive = SETTINGS.sharpness
+    components: base.Count = SETTINGS.components
+    choice: base.one_of("most_likely", "simplest") = "most_likely"
+    max_rounds: base.Count | None = None
+    tol: base.NotNegative = SETTINGS.tol
+    validation_fraction: base.Share = SETTINGS.validation_fraction
 
     @em.one_thread
     def fit(self, X, s, *, validation=None):

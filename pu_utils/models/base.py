@@ -7,9 +7,9 @@ checks are here, once for all.
 
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Annotated, ClassVar, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -18,20 +18,43 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pu_utils import rules
 
-# The fields of an estimator are its parameters: `__init__` stores them and does nothing else
-estimator = dataclass(kw_only=True, repr=False, eq=False)
 
-POSITIVE = Interval(Real, 0, None, closed="neither")
-NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
-COUNT = Interval(Integral, 1, None, closed="left")
+def one_of(*names):
+    """The type of a parameter that is one of these words."""
+    return Annotated[str, StrOptions(set(names))]
+
+
+# What `fit` checks of other parameters
+Positive = Annotated[float, Interval(Real, 0, None, closed="neither")]
+NotNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
+Share = Annotated[float, Interval(Real, 0, 1, closed="neither")]
+Count = Annotated[int, Interval(Integral, 1, None, closed="left")]
+Flag = Annotated[bool, "boolean"]
+Auto = one_of("auto")
+Seed = Annotated[int | np.random.RandomState | None, "random_state"]
 STANDARDISED = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 MANY = 1 / 3  # ours: the share of unlabelled rows with s(x) > y(x) that is worth a warning
+
+
+def estimator(cls):
+    """A class whose fields are an estimator's parameters: `__init__` stores them, and no more.
+
+    Where the type of a field says what is allowed, scikit-learn checks it.
+    """
+    cls, checks = dataclass(kw_only=True, repr=False, eq=False)(cls), {}
+    for parameter in fields(cls):
+        alternatives = [parameter.type, *get_args(parameter.type)]
+        found = [check for one in alternatives for check in getattr(one, "__metadata__", ())]
+        if found:
+            checks[parameter.name] = found + [None] * (type(None) in alternatives)
+    cls._parameter_constraints = checks
+    return cls
 
 
 class PriorWarning(UserWarning):
@@ -92,17 +115,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):
         unlabelled, their augmented posterior is 0.
     """
 
-    odds: float = 1.0
+    odds: Positive = 1.0
 
-    # of the parameters that several estimators share, whether this one has them or not
-    _parameter_constraints: ClassVar = {
-        "odds": [POSITIVE],
-        "max_rounds": [COUNT, None],
-        "ridge": [NOT_NEGATIVE],
-        "tol": [NOT_NEGATIVE],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "random_state": ["random_state"],
-    }
     _input_dtype: ClassVar = (np.float64, np.float32)
 
     def fit(self, X, s):

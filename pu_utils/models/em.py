@@ -23,7 +23,7 @@ from sklearn.utils._indexing import _get_column_indices as column_indices
 from threadpoolctl import threadpool_limits
 
 from pu_utils import rules
-from pu_utils.models.base import PUClassifier, estimator, warn_caller
+from pu_utils.models.base import NotNegative, PUClassifier, Seed, estimator, warn_caller
 
 TINY = 1e-12  # keeps logarithms and ratios finite
 # Newton's method ends when a step would lower the mean loss of a row by less than NEWTON_TOL. It
@@ -336,8 +336,8 @@ def choose_columns(X, features, names=None):
 class RidgeEstimator(PUClassifier):
     """Estimator whose models are ridge logistic regressions of a representation of the features."""
 
-    ridge: float = SETTINGS.ridge
-    random_state: int | np.random.RandomState | None = None
+    ridge: NotNegative = SETTINGS.ridge
+    random_state: Seed = None
 
     def _columns(self, X, features):
         """The columns of ``X`` that ``features`` asks for."""

@@ -8,7 +8,7 @@ classification approach to variational learning from biased positive unlabelled 
 import copy
 import math
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,13 +16,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import IsolationForest
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import f1_score
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_n_features
 
 from pu_utils import rules
 from pu_utils.models import networks
 from pu_utils.models.a3 import A3
-from pu_utils.models.base import estimator, hold_out, with_seed
+from pu_utils.models.base import estimator, hold_out, one_of, with_seed
 from pu_utils.models.vae_pu import WEIGHT_DECAY, VaePu, pu_objective, pu_risks
 from pu_utils.schedules import Schedule
 
@@ -77,11 +76,7 @@ class FineTunedVaePu(networks.NetworkClassifier):
     base: VaePu | FrozenEstimator | None = field(default=None, kw_only=False)
     prior: float | None = None
     schedule: str | Schedule = "brisk"
-    stopping: str = "pu_risk"
-
-    _parameter_constraints: ClassVar = networks.NetworkClassifier._parameter_constraints | {
-        "stopping": [StrOptions({"pu_risk", "oracle"})],
-    }
+    stopping: one_of("pu_risk", "oracle") = "pu_risk"
 
     def _train(self, training, held, random_state):
         if len(np.unique(held[1])) < 2:
@@ -125,12 +120,10 @@ class FineTunedVaePu(networks.NetworkClassifier):
             decision = networks.predict_in_batches(target, X_held) > 0.5
             return torch.tensor(1 - f1_score(*y_held, decision), device=self._device)
 
+        held_loss, n_steps = {"oracle": oracle, "pu_risk": pu_risk}, schedule.fine_tuning_steps
+        steps = networks.Epochs("fine-tuning", n_steps, self.history_, self.verbose)
         networks.train_with_early_stopping(
-            target,
-            one_step,
-            oracle if self.stopping == "oracle" else pu_risk,
-            networks.Epochs("fine-tuning", schedule.fine_tuning_steps, self.history_, self.verbose),
-            patience=schedule.fine_tuning_steps,
+            target, one_step, held_loss[self.stopping], steps, patience=n_steps
         )
 
     def _learn_scale(self, X):

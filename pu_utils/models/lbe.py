@@ -16,7 +16,6 @@ longer depends on the class: what the released program calls e estimates s.
 
 import copy
 from functools import partial
-from typing import ClassVar
 
 import torch
 from sklearn.linear_model import LogisticRegression
@@ -24,7 +23,7 @@ from torch.nn import functional as F
 
 from pu_utils import rules
 from pu_utils.models import networks
-from pu_utils.models.base import COUNT, POSITIVE, estimator
+from pu_utils.models.base import Count, Flag, Positive, estimator
 from pu_utils.models.networks import NetworkClassifier
 
 
@@ -89,19 +88,13 @@ class Lbe(NetworkClassifier):
         Counts of rows.
     """
 
-    released: bool = False
-    max_rounds: int = 50
-    max_epochs: int = 100
-    patience: int = 5
-    learning_rate: float = 1e-3
-    batch_size: int = 64
+    released: Flag = False
+    max_rounds: Count = 50
+    max_epochs: Count = 100
+    patience: Count = 5
+    learning_rate: Positive = 1e-3
+    batch_size: Count = 64
     device: str = "cpu"
-
-    _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
-        "released": ["boolean"],
-        "learning_rate": [POSITIVE],
-        **{name: [COUNT] for name in ("max_rounds", "max_epochs", "patience", "batch_size")},
-    }
 
     def _train(self, training, held, random_state):
         self.history_, generator = [], networks.new_generator(random_state, self._device)

@@ -8,17 +8,16 @@ import copy
 import itertools
 import math
 from functools import partial
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from torch import nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
-from pu_utils.models.base import PUClassifier, estimator
+from pu_utils.models.base import Auto, Flag, PUClassifier, Seed, Share, estimator
 from pu_utils.schedules import Schedule, resolve_schedule
 
 SLOPE = 0.2  # of LeakyReLU left of zero
@@ -252,17 +251,12 @@ class NetworkClassifier(PUClassifier):
         As in ``PUClassifier``.
     """
 
-    validation_fraction: float = 0.15
-    standardise: bool | str = "auto"
-    random_state: int | np.random.RandomState | None = None
-    device: str = "auto"
-    verbose: bool = False
+    validation_fraction: Share = 0.15
+    standardise: Flag | Auto = "auto"
+    random_state: Seed = None
+    device: Annotated[str, str, torch.device] = "auto"
+    verbose: Annotated[bool, "verbose"] = False
 
-    _parameter_constraints: ClassVar = PUClassifier._parameter_constraints | {
-        "standardise": ["boolean", StrOptions({"auto"})],
-        "device": [str, torch.device],
-        "verbose": ["verbose"],
-    }
     _input_dtype: ClassVar = np.float32
 
     def fit(self, X, s, *, validation=None):
@@ -360,13 +354,9 @@ class LabelModel(NetworkClassifier):
             batches = batches[: schedule.label_epoch_steps]
             return [descend(optimizer, cross_entropy(x[rows], s[rows])) for rows in batches]
 
-        train_with_early_stopping(
-            network,
-            one_epoch,
-            partial(cross_entropy, x_held, s_held),
-            Epochs("label model", schedule.label_epochs, self.history_, self.verbose),
-            schedule.label_patience,
-        )
+        held_loss = partial(cross_entropy, x_held, s_held)
+        epochs = Epochs("label model", schedule.label_epochs, self.history_, self.verbose)
+        train_with_early_stopping(network, one_epoch, held_loss, epochs, schedule.label_patience)
 
     def _new_network(self, generator):
         hidden = resolve_schedule(self.schedule).target_hidden

@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 
 from pu_utils import rules
 from pu_utils.models import em
-from pu_utils.models.base import PUClassifier, estimator
+from pu_utils.models.base import PUClassifier, Share, estimator
 from pu_utils.models.em import SETTINGS, TINY, RidgeEstimator, linear
 
 TEMPERATURES = np.geomspace(1 / 8, 16, 29)  # ours: four to the octave
@@ -80,7 +80,7 @@ class Recalibrated(RidgeEstimator):
     estimator: BaseEstimator = field(kw_only=False)
     propensity_features: Sequence | Callable | None = None
     prior: float | None = None
-    validation_fraction: float = SETTINGS.validation_fraction
+    validation_fraction: Share = SETTINGS.validation_fraction
 
     def fit(self, X, s, *, validation=None):
         """Fit the estimator to rows ``X`` and their label status ``s``, then the temperature.

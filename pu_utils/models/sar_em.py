@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from pu_utils import rules
 from pu_utils.models import em
-from pu_utils.models.base import estimator
+from pu_utils.models.base import Count, NotNegative, estimator
 from pu_utils.models.em import SETTINGS, RidgeEstimator, linear
 
 
@@ -67,8 +67,8 @@ class SarEm(RidgeEstimator):
     """
 
     propensity_features: Sequence | Callable | None = None
-    max_rounds: int = SETTINGS.sar_rounds
-    tol: float = SETTINGS.sar_tol
+    max_rounds: Count = SETTINGS.sar_rounds
+    tol: NotNegative = SETTINGS.sar_tol
 
     @em.one_thread
     def _fit(self, X, s, random_state):

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 
-from pu_utils.models.base import STANDARDISED, PUClassifier, estimator
+from pu_utils.models.base import STANDARDISED, PUClassifier, Seed, estimator
 
 
 @estimator
@@ -53,7 +53,7 @@ class ElkanNoto(PUClassifier):
 
     s_model: BaseEstimator | None = field(default=None, kw_only=False)
     prior: float | None = None
-    random_state: int | np.random.RandomState | None = None
+    random_state: Seed = None
 
     def _fit(self, X, s, random_state):
         self._settle_prior(self.prior, X, s, random_state)

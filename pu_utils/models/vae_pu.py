@@ -30,18 +30,18 @@ decodes sampled latents.
 import math
 from itertools import islice
 from numbers import Real
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 from torch.nn import functional as F
 
-from pu_utils.models.base import NOT_NEGATIVE, estimator
+from pu_utils.models.base import NotNegative, estimator, one_of
 from pu_utils.models.networks import (
     Classifier,
     Dense,
@@ -534,20 +534,13 @@ class VaePu(NetworkClassifier):
     """
 
     prior: float | None = None
-    label_frequency: float | None = None
+    label_frequency: Annotated[float, Interval(Real, 0, 1, closed="right")] | None = None
     schedule: str | Schedule = "brisk"
-    epoch_scale: float = 1.0
-    likelihood: str = "gaussian"
-    label_weight: float = 1.0
-    generator_weight: float = 1.0
-    target_weight: float = 10.0
-
-    _parameter_constraints: ClassVar = NetworkClassifier._parameter_constraints | {
-        "label_frequency": [Interval(Real, 0, 1, closed="right"), None],
-        "likelihood": [StrOptions({"gaussian", "bernoulli"})],
-        "epoch_scale": [NOT_NEGATIVE],
-        **{f"{term}_weight": [NOT_NEGATIVE] for term in ("label", "generator", "target")},
-    }
+    epoch_scale: NotNegative = 1.0
+    likelihood: one_of("gaussian", "bernoulli") = "gaussian"
+    label_weight: NotNegative = 1.0
+    generator_weight: NotNegative = 1.0
+    target_weight: NotNegative = 10.0
 
     def _learn_scale(self, X):
         super()._learn_scale(X)

@@ -110,11 +110,9 @@ class OneNetwork:
         A score that stays as it was counts as a gain. Returns a copy of the network as the last
         step leaves it.
         """
-        chosen = torch.as_tensor(
-            np.searchsorted(self.unlabelled_rows, selected), device=self.device
-        )
+        rows = np.searchsorted(self.unlabelled_rows, selected)
         best, waited, shares = 0, 0, self.base._shares()
-        strata = Strata(self.labelled, self.unlabelled, chosen)
+        strata = Strata(self.labelled, self.unlabelled, torch.as_tensor(rows, device=self.device))
         for _ in range(self.n_steps if len(selected) else 0):
             positive, negative = selected_risks(self.target, strata, shares)
             descend(self.optimizer, torch.where(negative < 0, positive, positive + negative))

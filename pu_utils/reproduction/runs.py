@@ -479,10 +479,7 @@ def _verdict(row, experiment, recorded):
         return verdict | {"problem": "stale: recorded with other settings"}
     result = compute(experiment)
     if result["data_fingerprint"] != row["data_fingerprint"]:
-        return verdict | {
-            "problem": "the data are not those of the record (image features that were computed "
-            "anew differ a little)"
-        }
+        return verdict | {"problem": "other data (image features computed anew differ a little)"}
     now = records.experiment_row(experiment, result)
     same_machine = all(now[name] == row[name] for name in ("processor", "device", "versions"))
     return verdict | _compare(experiment, result, recorded, same_machine)

@@ -155,11 +155,8 @@ def compare(results, design="released", schedule="fast", reading="clean"):
     ours = seeds.agg(ours="mean", ours_se="sem", seeds="count").reset_index()
     rows = _places(ours).merge(ours, on=PLACE, how="left")
     rows["seeds"] = rows["seeds"].fillna(0).astype(int)
-    difference = rows["ours"] - rows["published"]
-    enough = rows["seeds"] >= FEWEST_SEEDS
-    rows["difference"] = (difference / np.hypot(rows["ours_se"], rows["published_se"])).where(
-        enough
-    )
+    enough, error = rows["seeds"] >= FEWEST_SEEDS, np.hypot(rows["ours_se"], rows["published_se"])
+    rows["difference"] = ((rows["ours"] - rows["published"]) / error).where(enough)
     rows["printed"] = rows["ours"].round(2).where(~rows["method"].isin(TOLD_THE_TRUTH))
     best = rows.groupby(["table", *CELL])["printed"].transform("max")
     rows["ours_best"] = rows.pop("printed") == best
