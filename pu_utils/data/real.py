@@ -223,15 +223,11 @@ def _images(like, images, classes, choose, recipe="vgg16"):
     return real_set(name, like, source, choose, partial(np.asarray, dtype=np.float32), names)
 
 
-def _cdc(name, choose, names):
+def _cdc(name, choose, question=None):
+    """A set of the survey; diabetes takes the place of a question among the features."""
+    names = tuple(readers.CDC_TARGET if given == question else given for given in CDC_NAMES)
     source = readers.read_cdc, tuple((file,) for file in readers.CDC_FILES)
     return real_set(name, CDC, source, choose, _encode_answers, names)
-
-
-def _question(name, column):
-    """Diabetes takes the place of the question among the features."""
-    names = tuple(readers.CDC_TARGET if given == column else given for given in CDC_NAMES)
-    return _cdc(name, partial(_question_rows, column=column), names)
 
 
 CDC = "cdc_diabetes"
@@ -245,7 +241,7 @@ REAL_SETS = {
     "mnist_3v5": _mnist("mnist_3v5", (3,), (5,)),
     "mnist_ove": _mnist("mnist_ove", (1, 3, 5, 7, 9), (0, 2, 4, 6, 8)),
     **{images[0]: _images(*images) for images in _IMAGES},
-    CDC: _cdc(CDC, _cdc_rows, CDC_NAMES),
+    CDC: _cdc(CDC, _cdc_rows),
     **{f"{images[0]}_{r}": _images(*images, r) for images in _IMAGES for r in RECIPES},
-    **{name: _question(name, column) for name, column in CDC_QUESTIONS.items()},
+    **{name: _cdc(name, partial(_question_rows, column=q), q) for name, q in CDC_QUESTIONS.items()},
 }

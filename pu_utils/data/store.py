@@ -5,27 +5,21 @@
 read-only. Pooch downloads what is missing.
 """
 
-import csv
 import os
+from collections import namedtuple
 from pathlib import Path
-from typing import NamedTuple
 
+import pandas as pd
 import pooch
 
-
-class DataFile(NamedTuple):
-    """A file: its public home (empty if it has none), checksum and licence."""
-
-    name: str
-    address: str
-    sha256: str
-    licence: str
+# A file: its public home (empty if it has none), checksum and licence
+DataFile = namedtuple("DataFile", "name address sha256 licence")
 
 
 def read_files(path):
     """The files that a table names, by their names."""
-    with open(path, encoding="utf-8", newline="") as table:
-        files = {row["name"]: DataFile(**row) for row in csv.DictReader(table)}
+    rows = pd.read_csv(path, keep_default_na=False)[[*DataFile._fields]]
+    files = {name: DataFile(name, *facts) for name, *facts in rows.itertuples(index=False)}
     for file in files.values():
         if len(file.sha256) != 64:
             raise ValueError(f"{path} lacks the sha256 of {file.name}: add it")

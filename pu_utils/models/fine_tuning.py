@@ -285,14 +285,11 @@ class VaePuOcc(FineTunedVaePu):
         return random_state.permutation(np.concatenate(parts))[:n_rows]
 
     def _new_detector(self, random_state):
-        seed = random_state.randint(2**31 - 1)
-        if self.detector == "isolation_forest":
-            return IsolationForest(random_state=seed)
-        if self.detector == "a3":
-            return A3(random_state=seed, device=self.device)
-        if not hasattr(self.detector, "score_samples"):
+        named = {"isolation_forest": IsolationForest(), "a3": A3(device=self.device)}
+        detector = named.get(self.detector, self.detector)
+        if not hasattr(detector, "score_samples"):
             raise ValueError(
                 f"detector is {self.detector!r}; give 'isolation_forest', 'a3' or a scikit-learn "
                 "outlier detector with score_samples (LocalOutlierFactor needs novelty=True)"
             )
-        return with_seed(self.detector, seed)
+        return with_seed(detector, random_state.randint(2**31 - 1))

@@ -12,7 +12,6 @@ from pu_utils.data.synthetic import SYNTHETIC
 from pu_utils.reproduction.families import EXPERIMENT_SCHEDULES, FAMILIES, THREADS
 
 LABEL_FREQUENCIES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9)
-SEEDS = tuple(range(10))
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ WITHOUT_NETWORKS = (
 )  # fmt: skip
 FRESH = tuple(range(10, 20))  # seeds that no choice of this project has ever looked at
 DEFAULTS = {
-    "seeds": SEEDS,
+    "seeds": tuple(range(10)),
     "datasets": NAMES,
     "designs": ("released",),
     "label_frequencies": LABEL_FREQUENCIES,

@@ -168,9 +168,7 @@ def lbe_parameters(dataset, schedule, released):
 
 def vae_pu(data, parameters, seed, watch):
     """One VAE-PU and the methods that go on from it; semi-prophets where the truth is known."""
-    from pu_utils.models import VaePu
-
-    return _clean(_trained(VaePu, data, parameters, seed, watch), data.test)
+    return _clean(_trained(data, parameters, seed, watch), data.test)
 
 
 def replay(data, parameters, seed, watch):
@@ -179,7 +177,7 @@ def replay(data, parameters, seed, watch):
     from pu_utils.reproduction.replay import ProgramVaePu, replayed
 
     share = {"label_frequency": data.s.mean() / data.prior}
-    models = _trained(ProgramVaePu, data, parameters, seed, watch, **share)
+    models = _trained(data, parameters, seed, watch, ProgramVaePu, **share)
     with watch.phase("replay"):
         networks = replayed(models, data)
     test, decisions = data.test, _clean(models, data.test)
@@ -195,10 +193,9 @@ def replay(data, parameters, seed, watch):
 
 def choices(data, parameters, seed, watch):
     """VP-B+S, and VP-IF+S, with one choice of the authors' program at a time."""
-    from pu_utils.models import VaePu
     from pu_utils.reproduction.choices import undone
 
-    models = _trained(VaePu, data, parameters, seed, watch)
+    models = _trained(data, parameters, seed, watch)
     with watch.phase("choices"):
         models |= undone(models, data, seed)
     return with_and_without_s(models, data.test)
@@ -218,9 +215,9 @@ def vae_pu_bayes(data, parameters, seed, watch):
     """VP and VP-B alone, as compared with simpler methods, and VP-B recalibrated by S."""
     from sklearn.frozen import FrozenEstimator
 
-    from pu_utils.models import Recalibrated, VaePu
+    from pu_utils.models import Recalibrated
 
-    models = _trained(VaePu, data, parameters, seed, watch)
+    models = _trained(data, parameters, seed, watch)
     estimator = Recalibrated(FrozenEstimator(models["VP-B"]), prior=data.prior, random_state=seed)
     models["VP-B recalibrated"] = train("VP-B recalibrated", estimator, data, watch)
     return with_and_without_s(models, data.test)
@@ -359,14 +356,14 @@ def _truth(rows):
     return rows.y_proba, rules.label_posterior(rows.y_proba, rows.propensity)
 
 
-def _trained(estimator, data, parameters, seed, watch, **options):
+def _trained(data, parameters, seed, watch, estimator=None, **options):
     """VP, VP-B and, where their options are given, VP-IF and VP-A3, each from the same VP."""
-    from pu_utils.models import A3, VaePuBayes, VaePuOcc
+    from pu_utils.models import A3, VaePu, VaePuBayes, VaePuOcc
 
     fit = partial(train, data=data, watch=watch)
     schedule = Schedule.from_json(parameters["schedule"])
     options |= {"prior": data.prior, "schedule": schedule, "random_state": seed}
-    base = fit("VP", estimator(**options, **AS_GIVEN, **parameters["vae_pu"]))
+    base = fit("VP", (estimator or VaePu)(**options, **AS_GIVEN, **parameters["vae_pu"]))
     purity = np.mean(base.near_positives_ == data.train.y[base.training_rows_])
     watch.diagnostics["VP"] = {"purity": float(purity)}
     options = {"base": base, "stopping": parameters["stopping"], "random_state": seed}

@@ -49,8 +49,7 @@ def prophet_numbers(design, seeds=range(10)):
     """
     chosen = grid("synthetic", designs=[design], seeds=seeds, families=["reference"])
     rows = pd.DataFrame([row for one in chosen for row in decision_rows(one, compute(one))])
-    rows = rows.rename(columns={"decision": "method"})
-    rows = rows.melt(["dataset", "label_frequency", "method", "seed"], METRICS, "metric")
+    rows = rows.rename(columns={"decision": "method"}).melt([*PLACE[1:], "seed"], METRICS, "metric")
     rows = rows.dropna(ignore_index=True)  # of the x-only rule there is no U-metric
     return rows.assign(value=100 * rows["value"])[[*PLACE, "seed", "value"]]
 

@@ -93,16 +93,13 @@ def _texts(row, usual):
     """What is printed of a number: the published one, ours, their difference."""
     published = "{published:.2f} ± {published_se:.2f}".format(**row)
     ours = ("{ours:.2f} ± {ours_se:.2f}" if row["seeds"] > 1 else "{ours:.2f}").format(**row)
-    published, ours = (
-        f"<strong>{text}</strong>" if row[f"{source}_best"] else text
-        for source, text in (("published", published), ("ours", ours))
-    )
-    few = f"<br>(n = {row['seeds']})" if row["seeds"] != usual else ""
-    return {
-        "published": published if pd.notna(row["published"]) else "–",
-        "ours": ours + few if row["seeds"] else "not run",
-        "difference": difference_html(row["difference"]),
-    }
+    published = published if pd.notna(row["published"]) else "–"
+    published = f"<strong>{published}</strong>" if row["published_best"] else published
+    ours = f"<strong>{ours}</strong>" if row["ours_best"] else ours
+    ours += f"<br>(n = {row['seeds']})" if row["seeds"] != usual else ""
+    ours = ours if row["seeds"] else "not run"
+    difference = difference_html(row["difference"])
+    return {"published": published, "ours": ours, "difference": difference}
 
 
 def difference_html(difference):

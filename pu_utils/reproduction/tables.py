@@ -248,13 +248,12 @@ def split_gain(results, schedule):
     names = ["decision", "rule"]
     asked = 100 * rows.pivot(index=[*CELL, "seed"], columns=names, values="u_accuracy")
     first, second = asked["VP-B (replay)"], asked["VP-B+S (replay)"]
-    return pd.DataFrame(
-        {
-            "rule alone": first["augmented"] - first["naive"],
-            "more training alone": second["naive"] - first["naive"],
-            "both": second["augmented"] - first["naive"],
-        }
-    )
+    gains = {
+        "rule alone": first["augmented"] - first["naive"],
+        "more training alone": second["naive"] - first["naive"],
+        "both": second["augmented"] - first["naive"],
+    }
+    return pd.DataFrame(gains)
 
 
 def paired(differences, within=None):

@@ -215,7 +215,7 @@ def test_verify_finds_what_was_altered(computed, tmp_path, capsys):
         table.to_csv(path, index=False)
         assert main(command) == 1 and capsys.readouterr().out.count("differs most in") == 2
     shutil.copy(computed / path.name, path)
-    problems = {"data_fingerprint": "data are not those", "settings_hash": "stale"}
+    problems = {"data_fingerprint": "other data", "settings_hash": "stale"}
     for column, problem in problems.items():
         wrong = cells[column].where(cells.index > 0, "0")
         cells.assign(**{column: wrong}).to_csv(folder / "cells.csv", index=False)
