@@ -104,7 +104,8 @@ FAST_REAL = replace(
     FAST, pretraining_epochs=20, phase_epochs=(80, 40, 20, 20, 40), epoch_steps=10,
     learning_rate=1e-3, target_learning_rate=1e-4,
 )  # fmt: skip
-PAPER_BATCH = Schedule(last_batch="kept", target_pool="batch")
+PAPER = Schedule(last_batch="kept")
+PAPER_BATCH = replace(PAPER, target_pool="batch")
 # For a few thousand rows, in seconds: smaller batches, so that an epoch still has many steps
 SMALL = Schedule(
     pretraining_epochs=10, phase_epochs=(30, 10, 10, 10, 10), batch_size=200, target_pool="batch",
@@ -113,11 +114,9 @@ SMALL = Schedule(
     label_epochs=30, label_learning_rate=1e-3,
 )  # fmt: skip
 SCHEDULES = {
-    "paper": Schedule(last_batch="kept"),
+    "paper": PAPER,
     # As narrow as another set's settings make it if the program runs through its list of sets
-    "paper_narrow": Schedule(
-        last_batch="kept", autoencoder_hidden=(100, 100), discriminator_hidden=(20,)
-    ),
+    "paper_narrow": replace(PAPER, autoencoder_hidden=(100, 100), discriminator_hidden=(20,)),
     # To see what the small last batch, and the width of the autoencoder, do where labels are few
     "paper_equal": Schedule(),
     "paper_equal_narrow": Schedule(autoencoder_hidden=FAST.autoencoder_hidden),

@@ -49,10 +49,9 @@ def undone(models, data, seed):
     after = _with_target(base, fit(occ.set_params(random_state=seed)))
     other_s = copy.copy(base)
     other_s.label_model_ = fit(LastBatch(schedule=base.schedule, random_state=seed))
+    oracle = VaePuBayes(base, stopping="oracle", random_state=seed)
     return {
-        "VP-B (stopped by true classes)": fit(
-            VaePuBayes(base, stopping="oracle", random_state=seed), held.y
-        ),
+        "VP-B (stopped by true classes)": fit(oracle, held.y),
         "VP-B (after VP-IF and VP-A3)": fit(VaePuBayes(after, random_state=seed)),
         "VP-B (momentum 0.99)": fit(VaePuBayes(other_s, random_state=seed)),
         "VP-IF (of labelled rows)": fit(OnLabelled(base, random_state=seed)),

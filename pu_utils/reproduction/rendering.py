@@ -13,12 +13,9 @@ from pu_utils.reproduction.tables import FEWEST_SEEDS, READINGS, TABLE_NAMES
 
 NEAR, FAR = 2, 4  # combined standard errors
 MARKS = {  # of an answer, and the class of its colour
-    "yes": ("✔", "pu-near"),
-    "in part": ("◐", "pu-off"),
-    "open": ("?", "pu-off"),
-    "no": ("✘", "pu-far"),
-    "not run": ("–", ""),
-}
+    "yes": ("✔", "pu-near"), "in part": ("◐", "pu-off"), "open": ("?", "pu-off"),
+    "no": ("✘", "pu-far"), "not run": ("–", ""),
+}  # fmt: skip
 ASKED = {"published": "paper", "clean": "ours", "replay": "replay"}
 
 

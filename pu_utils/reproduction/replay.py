@@ -105,7 +105,7 @@ class OneNetwork:
         self.held_label_posterior = base.predict_label_proba(self.held.X)
 
     def fine_tune(self, selected, score):
-        """Full-batch steps with the selected rows for positives until ``score()`` falls for long.
+        """Full-batch steps with the selected rows for positives until ``score(y)`` falls for long.
 
         A score that stays as it was counts as a gain. Returns a copy of the network as the last
         step leaves it.
@@ -116,25 +116,22 @@ class OneNetwork:
         for _ in range(self.n_steps if len(selected) else 0):
             positive, negative = selected_risks(self.target, strata, shares)
             descend(self.optimizer, torch.where(negative < 0, positive, positive + negative))
-            reached = score()
+            reached = score(predict_in_batches(self.target, self.held.X))
             best, waited = (reached, 0) if reached >= best else (best, waited + 1)
             if waited >= self.patience:
                 break
         return copy.deepcopy(self.target)
 
-    def x_only_f1(self):
+    def x_only_f1(self, y):
         """F1 of y(x) > 1/2 on the validation part."""
-        y = predict_in_batches(self.target, self.held.X)
         return f1_score(self.held.y, y > 0.5)
 
-    def naive_f1(self):
+    def naive_f1(self, y):
         """The same with labelled rows called positive."""
-        y = predict_in_batches(self.target, self.held.X)
         return f1_score(self.held.y, rules.naive_rule(y, self.held.s))
 
-    def augmented_u_f1(self):
+    def augmented_u_f1(self, y):
         """F1 of the augmented rule on the unlabelled rows of the validation part."""
-        y = predict_in_batches(self.target, self.held.X)
         s = np.minimum(self.held_label_posterior, y)
         return u_f1(self.held.y, rules.augmented_rule(y, s, self.held.s), self.held.s)
 

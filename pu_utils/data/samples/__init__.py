@@ -10,12 +10,11 @@ SAMPLES = ("mnist_3v5", "cifar_ct", "cdc_diabetes")
 
 def read(name):
     """Arrays of a set's sample, as its reader would give them."""
-    if name not in SAMPLES:
-        raise ValueError(
-            f"there is no sample of {name} in the package, only of {', '.join(SAMPLES)}; "
-            "load it with sample=False"
-        )
-    return _read(name)
+    path = FOLDER / f"{name}.npz"
+    if not path.exists():
+        raise ValueError(f"there is no sample of {name}, only of {', '.join(SAMPLES)}")
+    with np.load(path) as arrays:
+        return dict(arrays)
 
 
 def sample_images():
@@ -33,10 +32,5 @@ def sample_images():
     >>> images.shape
     (40, 32, 32, 3)
     """
-    arrays = _read("cifar_images")
+    arrays = read("cifar_images")
     return arrays["images"], arrays["labels"]
-
-
-def _read(name):
-    with np.load(FOLDER / f"{name}.npz") as arrays:
-        return dict(arrays)
