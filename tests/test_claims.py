@@ -1,7 +1,5 @@
 """Claims are judged from numbers, by one rule, and a changed number changes the answer."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,15 +11,12 @@ from pu_utils.reproduction import (
     compare,
     golden_area,
     judge,
-    judge_recorded,
     numbers,
     read_results,
-    scoreboard,
     sign_test,
 )
 from pu_utils.reproduction.results import DECISION, METRICS
 
-RESULTS = Path(__file__).parents[1] / "results"
 NOTHING = read_results("a folder that is not there")
 
 
@@ -103,32 +98,20 @@ def test_sign_test_leaves_out_ties_and_gaps():
     assert np.isnan(sign_test(table.iloc[:1], "a", "b").p_value)
 
 
-CHANGES = {
-    "traditional-best": ("VP-B", -50),
-    "traditional-margin": ("VP-IF", 50),
-    "traditional-rare-labels": ("VP-B", 50),
-    "traditional-many-labels": ("VP", 50),
-    "synthetic-low-c": ("VP+S", 50),
-    "synthetic-lbe-low-c": ("LBE+S (released)", 50),
-    "synthetic-lbe-overtakes": ("VP-B+S", 50),
-    "synthetic-vp-at-0.9": ("VP+S", -50),
-    "synthetic-vp-elsewhere": ("VP+S", 50),
-    "prophets-agree": ("S-Prophet", 50),
-    "prophets-part": ("Y-Prophet", 50),
-    "precision-outweighs-recall": ("VP-B", 50),
-    "synthetic-rule": ("VP-B", 50),
-    "synthetic-sign-test": ("VP-B", 50),
-    "synthetic-gain-small": ("VP-B+S", 50),
-    "y-holds-back": ("VP-B+S + true y(x)", -80),
-    "true-y-is-enough": ("S-Prophet", 50),
-    "real-best": ("LBE+S (released)", 50),
-    "real-cdc": ("VP-B+S", 50),
-    "real-rule": ("VP-B+S", -50),
-    "real-sign-test": ("VP-B+S", -50),
-    "real-gain-small": ("VP-B+S", 50),
-    "balanced-synthetic": ("VP-B+S", -50),
+CHANGES = {  # of a decision, by how many points
+    "traditional-best": ("VP-B", -50), "traditional-margin": ("VP-IF", 50),
+    "traditional-rare-labels": ("VP-B", 50), "traditional-many-labels": ("VP", 50),
+    "synthetic-low-c": ("VP+S", 50), "synthetic-lbe-low-c": ("LBE+S (released)", 50),
+    "synthetic-lbe-overtakes": ("VP-B+S", 50), "synthetic-vp-at-0.9": ("VP+S", -50),
+    "synthetic-vp-elsewhere": ("VP+S", 50), "prophets-agree": ("S-Prophet", 50),
+    "prophets-part": ("Y-Prophet", 50), "precision-outweighs-recall": ("VP-B", 50),
+    "synthetic-rule": ("VP-B", 50), "synthetic-sign-test": ("VP-B", 50),
+    "synthetic-gain-small": ("VP-B+S", 50), "y-holds-back": ("VP-B+S + true y(x)", -80),
+    "true-y-is-enough": ("S-Prophet", 50), "real-best": ("LBE+S (released)", 50),
+    "real-cdc": ("VP-B+S", 50), "real-rule": ("VP-B+S", -50), "real-sign-test": ("VP-B+S", -50),
+    "real-gain-small": ("VP-B+S", 50), "balanced-synthetic": ("VP-B+S", -50),
     "balanced-real": ("VP-B+S", -50),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("key", CHANGES)
@@ -185,10 +168,3 @@ def test_scoreboard_command_reads_the_results(tmp_path, capsys):
     verdicts = pd.read_csv(tmp_path / "scoreboard.csv")["verdict"].value_counts()
     assert verdicts.to_dict() == {"not run": 27, "not borne out by the paper": 3}
     assert "not run" in capsys.readouterr().out
-
-
-def test_the_recorded_scoreboard_is_what_the_results_say():
-    """``python -m pu_utils scoreboard`` would write the same."""
-    recorded = pd.read_csv(RESULTS / "scoreboard.csv", keep_default_na=False)
-    computed = scoreboard(judge_recorded(RESULTS))
-    pd.testing.assert_frame_equal(recorded, computed, check_dtype=False)

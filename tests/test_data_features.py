@@ -27,20 +27,6 @@ def test_features_are_those_expected():
     assert error.max() < 1e-2
 
 
-@needs(SAMPLE, "cifar10_vgg16_64.npz")
-def test_stored_features_belong_to_the_images():
-    """The stored features, labels and colours of the sample images are those of the images."""
-    with (
-        np.load(store.fetch(SAMPLE)) as sample,
-        np.load(store.fetch("cifar10_vgg16_64.npz")) as all_,
-    ):
-        index = sample["index"]
-        assert np.array_equal(all_["features"][index], sample["features"])
-        assert np.array_equal(all_["labels"][index], sample["labels"])
-        colours = features.rgb_mean(sample["images"])
-        assert all_["rgb_mean"][index] == pytest.approx(colours, abs=1e-6)
-
-
 @pytest.fixture
 def thin_weights(tmp_path, monkeypatch):
     """Weights of a trunk with four channels and 512 at the end, stored as the real ones are."""
@@ -98,31 +84,6 @@ def test_features_without_colour():
     regressors = np.column_stack([colours, colours**2])
     assert np.abs(regressors.T @ (left - left.mean(0))).max() < 0.1  # float16: 200 x 5e-4
     assert [np.corrcoef(left[:, k], other[:, k])[0, 1] > 0.98 for k in range(2)] == [True, True]
-
-
-@needs("stl10_sample.npz", "stl10_vgg16_64.npz", WEIGHTS)
-def test_stored_features_of_stl_belong_to_the_images():
-    """Features, labels and both kinds of colours of STL-10 are those of the 80 sample images.
-
-    That the stored features follow from the images is seen on every fourth.
-    """
-    with (
-        np.load(store.fetch("stl10_sample.npz")) as sample,
-        np.load(store.fetch("stl10_vgg16_64.npz")) as all_,
-    ):
-        x, index = sample["images"], sample["index"]
-        assert np.array_equal(all_["labels"][index], sample["labels"])
-        assert np.array_equal(all_["features"][index], sample["features"])
-        assert all_["rgb_mean"][index] == pytest.approx(features.rgb_mean(x), abs=1e-6)
-        early = [(k, row) for k, row in enumerate(index) if row < 1444]  # each lends nine rows
-        assert len(early) > 10
-        for k, row in early:
-            pieces = features.released_rgb_mean(np.repeat(x[k : k + 1], 9, axis=0))
-            rows = slice(9 * row, 9 * row + 9)
-            assert all_["released_rgb_mean"][rows] == pytest.approx(pieces, abs=1e-6)
-        expected = sample["features"][::4].astype(float)
-    error = features.vgg16_features(x[::4]) - expected
-    assert (np.linalg.norm(error, axis=1) / np.linalg.norm(expected, axis=1)).max() < 1e-2
 
 
 @needs("cifar10_efflite2_224.npz", "cifar10_vgg16_64.npz")
