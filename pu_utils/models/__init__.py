@@ -16,8 +16,9 @@ from .simple import Augmented, ElkanNoto
 from .upu import Upu
 
 _OF_NETWORKS = {
-    "A3": "a3", "LabelModel": "networks", "Lbe": "lbe", "TrainingDiverged": "networks",
-    "VaePu": "vae_pu", "VaePuBayes": "fine_tuning", "VaePuOcc": "fine_tuning",
+    "A3": "a3", "LabelModel": "networks", "Lbe": "lbe", "NetworkClassifier": "networks",
+    "TrainingDiverged": "networks", "VaePu": "vae_pu", "VaePuBayes": "fine_tuning",
+    "VaePuOcc": "fine_tuning",
 }  # fmt: skip
 
 

@@ -201,7 +201,7 @@ class VaePuBayes(FineTunedVaePu):
     stopping : {"pu_risk", "oracle"}
         Criterion on the validation part: the PU risk, which needs no Y, or F1 against the true
         Y, as in the paper's program, which exists only to compare with the published tables.
-    validation_fraction, standardise, random_state, device, verbose, odds
+    standardise, device, verbose, validation_fraction, random_state, odds
         As in ``NetworkClassifier``.
 
     Attributes
@@ -255,7 +255,7 @@ class VaePuOcc(FineTunedVaePu):
         The one-class model; one that has no seed of its own is given one.
     base, prior, schedule, stopping
         As in ``VaePuBayes``.
-    validation_fraction, standardise, random_state, device, verbose, odds
+    standardise, device, verbose, validation_fraction, random_state, odds
         As in ``NetworkClassifier``.
 
     Attributes

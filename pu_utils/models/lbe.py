@@ -73,7 +73,7 @@ class Lbe(NetworkClassifier):
         Of Adam.
     device : str
         A device of torch; the steps are too small for a GPU to be of use.
-    validation_fraction, standardise, random_state, verbose, odds
+    standardise, verbose, validation_fraction, random_state, odds
         As in ``NetworkClassifier``.
 
     Attributes

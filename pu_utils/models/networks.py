@@ -231,24 +231,21 @@ def train_with_early_stopping(network, one_epoch, validation_loss, epochs, patie
 class NetworkClassifier(PUClassifier):
     """Estimator made of torch networks, whose training is stopped by rows held out of it.
 
-    A subclass says how it is trained: ``_train(training, held, random_state)``, where the two parts
-    are (X, s) as the networks see them.
+    All such estimators have the parameters below. A subclass says how it is trained:
+    ``_train(training, held, random_state)``, where the two parts are (X, s) as the networks see
+    them.
 
     Parameters
     ----------
-    validation_fraction : float
-        Part of the rows held out for stopping where ``fit`` is not given a validation part.
     standardise : bool or "auto"
         Whether the networks see standardised columns. "auto": where the largest root mean square of
         a column is not between 0.1 and 10. (On the sets of the paper it is.)
-    random_state : int, RandomState or None
-        Source of all random numbers.
     device : str
-        "auto" or a device of torch.
+        "auto", which takes a GPU if there is one, or a device of torch.
     verbose : bool
         Whether to show progress.
-    odds
-        As in ``PUClassifier``.
+    validation_fraction, random_state, odds
+        As in ``PUClassifier``. The rows held out say when to stop.
     """
 
     validation_fraction: Share = 0.15
@@ -322,7 +319,7 @@ class LabelModel(NetworkClassifier):
     schedule : str or Schedule
         Size of the network and of its training: a name in
         ``pu_utils.schedules.SCHEDULES`` ("brisk", "fast", "paper"...) or a schedule of your own.
-    validation_fraction, standardise, random_state, device, verbose, odds
+    standardise, device, verbose, validation_fraction, random_state, odds
         As in ``NetworkClassifier``.
 
     Attributes

@@ -495,7 +495,7 @@ class VaePu(NetworkClassifier):
         What the decoder makes: features, or pixels in [0, 1].
     label_weight, generator_weight, target_weight : float
         Weights of the terms (4), of (5) and (6), and of (7).
-    validation_fraction, standardise, random_state, device, verbose, odds
+    standardise, device, verbose, validation_fraction, random_state, odds
         As in ``NetworkClassifier``.
 
     Attributes
