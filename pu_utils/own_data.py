@@ -492,11 +492,13 @@ def report_page(given):
     settings = "\n".join(f"{name} = {value!r}" for name, value in given.items())
     notebook.cells[["parameters" in some for some in tags].index(True)].source = settings
     keep = ["book" not in some for some in tags]
-    notebook.cells = list(compress(notebook.cells, keep))
+    heading = nbformat.v4.new_markdown_cell(f"# {Path(given['file']).name}: who else is positive?")
+    notebook.cells = [heading, *compress(notebook.cells, keep)]
     where = {"metadata": {"path": str(CHAPTER.parent)}}
     NotebookClient(notebook, timeout=None, resources=where).execute()
     offline = dict.fromkeys(("mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url"), "")
-    return HTMLExporter(exclude_input=True, **offline).from_notebook_node(notebook)[0]
+    page = HTMLExporter(exclude_input=True, exclude_output_prompt=True, **offline)
+    return page.from_notebook_node(notebook)[0]
 
 
 def _write(name, content):

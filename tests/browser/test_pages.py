@@ -45,7 +45,10 @@ SCREENS = """
   const appendix = document.querySelector("main article :is(.appendix, [id^=appendix])");
   const article = document.querySelector("main article").getBoundingClientRect();
   const end = appendix ? appendix.getBoundingClientRect().top : article.bottom;
-  return (end - article.top) / window.innerHeight;
+  const code = [...document.querySelectorAll("main article .cell_input")]
+    .map(input => input.getBoundingClientRect()).filter(box => box.top < end);
+  const open = code.reduce((sum, box) => sum + box.height, 0);  // the limit is one of prose
+  return (end - article.top - open) / window.innerHeight;
 }
 """
 IMAGES = """
@@ -66,11 +69,11 @@ def test_the_book_is_built():
     assert len(pages()) >= 9
 
 
-def serious_violations(page):
-    """What axe finds serious in the article: rule, and the markup that breaks it."""
+def serious_violations(page, part="main article"):
+    """What axe finds serious in a part of a page: rule, and the markup that breaks it."""
     from axe_playwright_python.sync_playwright import Axe
 
-    report = Axe().run(page, context={"include": [["main article"]], "exclude": NOT_OURS})
+    report = Axe().run(page, context={"include": [[part]], "exclude": NOT_OURS})
     return [
         (violation["id"], [node["html"][:120] for node in violation["nodes"]])
         for violation in report.response["violations"]
